@@ -1,0 +1,98 @@
+/*
+ * algos/plan.h - an algorithm as a plan: per-lane streams of primitives, pure data.
+ *
+ * Used by: exec (runs them), tests (verify them with no network). Implemented by ring.c, tree.c, nvls.c, p2p.c ...
+ *
+ * A *lane* is one sequential worker: (rank, channel, role). Rings have one role; trees two (reduce-up, broadcast-down; one at the root);
+ * NVLS three (scatter, reduce+broadcast at heads, gather); send/recv up to 8 senders and 8 receivers a channel.
+ * A lane executes its primitives in order. Messages between two lanes travel in order over a connection, which is
+ * named by (channel, from rank, to rank, tag); primitive k that sends on a connection matches the k-th that receives on it.
+ *
+ * A plan knows offsets in the user's buffers, so that it can be verified on symbolic data: every rank must end
+ * with every contribution exactly once.
+ */
+#ifndef CSIM_ALGOS_PLAN_H
+#define CSIM_ALGOS_PLAN_H
+
+#include "collsim/types.h"
+
+/* What a primitive does; NCCL's names are combinations: send = SRC|SEND, recv = RECV|DST, recvReduceSend = RECV|SRC|SEND,
+ * recvCopySend = RECV|DST|SEND, recvReduceCopy = RECV|SRC|DST, recvReduceCopySend = all four, copySend = SRC|DST|SEND, copy = SRC|DST.
+ * With RECV and SRC the two are reduced; with several receive peers all are reduced (RECV without SRC too). */
+enum { CSIM_PRIM_RECV = 1, CSIM_PRIM_SRC = 2, CSIM_PRIM_DST = 4, CSIM_PRIM_SEND = 8 };
+
+#define CSIM_PEER_NONE (-1)
+#define CSIM_PEER_ALL (-2)
+
+typedef struct {
+  uint16_t flags;
+  int recv_peer, send_peer;         /* index into the lane's peers, CSIM_PEER_ALL, or CSIM_PEER_NONE */
+  CsimBytes src_offset, dst_offset; /* in the rank's send / receive buffer; unused parts are 0 */
+  CsimBytes bytes;                  /* may be 0: the step still takes its turn */
+} CsimPrim;
+
+typedef enum { CSIM_ROLE_RING, CSIM_ROLE_TREE_UP, CSIM_ROLE_TREE_DOWN, CSIM_ROLE_TREE_ROOT, CSIM_ROLE_NVLS_SCATTER, CSIM_ROLE_NVLS_REDUCE,
+               CSIM_ROLE_NVLS_BCAST, CSIM_ROLE_NVLS_GATHER, CSIM_ROLE_P2P_SEND, CSIM_ROLE_P2P_RECV, CSIM_ROLE_P2P_COPY } CsimRole;
+
+typedef struct { int rank, channel, index; } CsimLane; /* index: 0..csim_plan_lanes(plan, rank, channel)-1 */
+
+typedef struct { int rank; int tag; } CsimPeer;
+
+/* The communicator as a plan sees it; exec fills it from a CsimComm, tests from toy shapes. */
+typedef struct {
+  int n_ranks;
+  const void *data;
+  int (*ring_position)(const void *data, int channel, int rank);
+  int (*ring_rank_at)(const void *data, int channel, int position);
+  void (*tree)(const void *data, int channel, int rank, int *up, int down[3]);
+  int n_heads; /* NVLS heads a node */
+  int (*nvls_head)(const void *data, int rank, int h);             /* rank of head h of rank's node */
+  int (*node_ranks)(const void *data, int rank, const int **ranks); /* ranks of rank's node, in order; returns how many */
+  void (*nvls_tree)(const void *data, int channel, int head_rank, int *up, int down[3]);
+  gboolean (*p2p_round)(const void *data, int rank, int round, int *send_to, int *recv_from);
+  void (*p2p_split)(const void *data, int from, int to, CsimBytes bytes, int round, int *n_parts, CsimBytes *part, CsimBytes *chunk, int *first_channel);
+} CsimShape;
+
+/* One channel's share, as nccl/tune.h's CsimPart. */
+typedef struct { CsimBytes offset, bytes, chunk; } CsimPlanPart;
+
+typedef struct {
+  CsimColl coll;
+  CsimAlgo algo;       /* CSIM_ALGO_P2P for send/recv based collectives */
+  CsimBytes count_bytes; /* NCCL's count x element size: whole buffer for all_reduce, broadcast, reduce, sendrecv; one rank's block for the others */
+  int elem_bytes;
+  int root;
+  int n_channels;      /* that take part */
+  const CsimPlanPart *parts; /* n_channels; not for P2P. Copied. */
+  int align_bytes;     /* rounding of the last ring loop's chunk: 16 (NCCL) */
+  const CsimShape *shape; /* must outlive the plan */
+} CsimPlanSpec;
+
+typedef struct CsimPlan CsimPlan;
+CsimPlan *csim_plan_new(const CsimPlanSpec *spec, GError **error); /* CSIM_ERROR_UNSUPPORTED if no such combination */
+void csim_plan_free(CsimPlan *plan);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(CsimPlan, csim_plan_free)
+
+const CsimPlanSpec *csim_plan_spec(const CsimPlan *plan);
+int csim_plan_lanes(const CsimPlan *plan, int rank, int channel);
+CsimRole csim_plan_role(const CsimPlan *plan, CsimLane lane);
+/* Number of peers of a lane in one direction, and each of them. */
+int csim_plan_n_peers(const CsimPlan *plan, CsimLane lane, gboolean send);
+CsimPeer csim_plan_peer(const CsimPlan *plan, CsimLane lane, gboolean send, int i);
+
+/* Iteration. A cursor is caller-owned plain memory; it may be copied to fork the iteration. */
+typedef struct { CsimLane lane; int64_t state[8]; } CsimPlanCursor;
+void csim_plan_start(const CsimPlan *plan, CsimLane lane, CsimPlanCursor *cursor);
+gboolean csim_plan_next(const CsimPlan *plan, CsimPlanCursor *cursor, CsimPrim *out); /* FALSE at the end */
+
+/* Registry, for `collsim algos`. */
+typedef struct { CsimAlgo algo; const char *name, *summary; const char *colls; /* comma list */ } CsimAlgoInfo;
+const CsimAlgoInfo *csim_algos(guint *n);
+
+/*
+ * Symbolic verification (verify.c): runs all lanes with `slots` messages a connection on symbolic buffers. TRUE if nothing dead-locks, every message is matched in
+ * size, and every rank ends with exactly the contributions the collective promises; else an error naming rank, channel, offset.
+ */
+gboolean csim_plan_verify(const CsimPlan *plan, int slots, GError **error);
+
+#endif

@@ -1,0 +1,60 @@
+/*
+ * exec/exec.h - runs one collective call on a machine, in simulated time.
+ *
+ * Used by: exp. Takes a plan's lanes, makes the connections between them (P2P, SHM, NET, NVLS) with NCCL's slots, slices and protocols,
+ * and moves every slice through channel workers, proxies and fluid links. Equations: docs/models/datapath.md.
+ */
+#ifndef CSIM_EXEC_EXEC_H
+#define CSIM_EXEC_EXEC_H
+
+#include "nccl/tune.h"
+#include "topo/machine.h"
+
+typedef enum { CSIM_LAUNCH_PROCESS, CSIM_LAUNCH_THREAD, CSIM_LAUNCH_SINGLE } CsimLaunch;
+
+typedef struct {
+  const CsimMachine *machine;
+  const CsimComm *comm;
+  const CsimTuning *tuning;
+  const CsimNcclEnv *env;
+  uint64_t seed;
+  CsimLaunch launch;
+  int iters;              /* back-to-back calls; the reported time is their period */
+  CsimQueueKind queue;
+  const volatile int *interrupt; /* may be NULL */
+  gboolean digest;
+  void *trace;            /* CsimTrace* (sim/trace.h) or NULL */
+} CsimExecSpec;
+
+typedef struct {
+  CsimColl coll;
+  CsimType type;
+  CsimOp op;
+  CsimBytes count; /* NCCL's count argument */
+  int root;
+} CsimCall;
+
+/* Where the time of the critical rank went; shares of time_us. Sum is 1 within rounding. */
+typedef struct {
+  double launch, overhead, copy, link, wait, net;
+  CsimLinkId busiest; /* the link that bound longest, or UINT32_MAX */
+  double busiest_share; /* of the time it was saturated */
+} CsimBreakdown;
+
+typedef struct {
+  CsimChoice choice;
+  int n_channels;    /* used */
+  double time_us;    /* nccl-tests' time */
+  CsimBreakdown where;
+  uint64_t digest, events;
+} CsimExecResult;
+
+typedef struct CsimExec CsimExec; /* reusable: keeps slabs between calls; one thread at a time */
+CsimExec *csim_exec_new(const CsimExecSpec *spec, GError **error);
+void csim_exec_free(CsimExec *exec);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(CsimExec, csim_exec_free)
+
+/* CSIM_ERROR_NCCL (no algorithm left), CSIM_ERROR_UNSUPPORTED, CSIM_ERROR_INTERRUPTED; a dead-lock is a bug and aborts with who waits for whom. */
+gboolean csim_exec_call(CsimExec *exec, const CsimCall *call, CsimExecResult *out, GError **error);
+
+#endif

@@ -1,0 +1,79 @@
+/*
+ * exp/run.h - one `collsim run`: a target, a collective, a range of sizes; rows out.
+ *
+ * Used by: cli, experiments, validation. Rows are handed over one by one as they are ready, in order of size, so that a long run
+ * can show progress and an interrupted one keeps what is done.
+ */
+#ifndef CSIM_EXP_RUN_H
+#define CSIM_EXP_RUN_H
+
+#include "exec/exec.h"
+
+typedef enum { CSIM_FIDELITY_MODEL, CSIM_FIDELITY_FLOW, CSIM_FIDELITY_PACKET } CsimFidelity;
+
+typedef struct {
+  const char *target;
+  guint n_nodes, gpus_per_node;       /* 0: as the target says */
+  const char *gpus;                   /* "0,2,4" or NULL */
+  CsimColl coll;
+  CsimType type;
+  CsimOp op;
+  int root;
+  CsimBytes min_bytes, max_bytes, step_bytes; /* step_bytes used if factor is 0 */
+  int factor;                         /* 2: powers of two */
+  int iters;
+  CsimLaunch launch;
+  CsimFidelity fidelity;
+  uint64_t seed;
+  CsimQueueKind queue;
+  const char *const *environ;         /* process environment or NULL */
+  const char *const *overrides;       /* "NCCL_X=V", NULL-ended, or NULL */
+  const char *catalogue_file;         /* overlay or NULL */
+  const char *const *sets;            /* "name=value" or NULL */
+  const volatile int *interrupt;
+  gboolean digest;
+  const char *trace_file;             /* Chrome trace of the last size, or NULL */
+} CsimRunSpec;
+void csim_run_spec_init(CsimRunSpec *spec); /* nccl-tests' defaults, flow fidelity, seed 1, 20 iterations */
+
+typedef struct {
+  CsimColl coll;
+  CsimType type;
+  CsimOp op;
+  int root;               /* -1: none */
+  CsimBytes size_bytes, count;
+  CsimChoice choice;
+  int n_channels;
+  double time_us, algbw_gbps, busbw_gbps;
+  CsimBreakdown where;
+  char bottleneck[64];    /* short text: a stage ("slice overhead") or a link's name */
+  uint64_t digest;
+} CsimRow;
+
+typedef struct {
+  const char *target;
+  guint n_nodes;
+  int n_ranks;
+  char *device;           /* "NVIDIA H100" for the table header, with the GPU list */
+  CsimFidelity fidelity;
+  uint64_t seed, digest, catalogue_digest;
+  uint64_t events;
+  double wall_s, peak_rss_mib;
+  GPtrArray *warnings;    /* char* */
+} CsimRunInfo;
+
+typedef struct CsimRun CsimRun;
+/* Loads everything: cluster, communicator, tuning, machine. */
+CsimRun *csim_run_new(const CsimRunSpec *spec, GError **error);
+void csim_run_free(CsimRun *run);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(CsimRun, csim_run_free)
+const CsimRunInfo *csim_run_info(const CsimRun *run); /* complete after the last row */
+const CsimRunSpec *csim_run_spec(const CsimRun *run);
+guint csim_run_n_rows(const CsimRun *run);            /* how many sizes there will be */
+/* Computes row i. FALSE on error or interruption. */
+gboolean csim_run_row(CsimRun *run, guint i, CsimRow *out, GError **error);
+
+/* nccl-tests' arithmetic (7.1): busbw/algbw for n ranks. */
+double csim_busbw_factor(CsimColl coll, int n_ranks);
+
+#endif

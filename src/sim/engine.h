@@ -1,0 +1,95 @@
+/*
+ * sim/engine.h - clock, events, timers, run loop.
+ *
+ * Used by: models and exec. Knows nothing of what is simulated.
+ *
+ * An engine is one simulation: no globals, so several may run in threads. Events
+ * are 32 bytes in a slab and are dispatched through a table of handlers by
+ * index, so that an event can be traced, digested and printed. Events at equal
+ * times run in the order in which they were scheduled, on every queue.
+ *
+ * Nothing here allocates in a steady run: slabs and queue buckets grow to the
+ * high-water mark and stay.
+ */
+#ifndef CSIM_SIM_ENGINE_H
+#define CSIM_SIM_ENGINE_H
+
+#include "collsim/types.h"
+
+typedef struct CsimEngine CsimEngine;
+
+typedef struct {
+  CsimTime time;
+  uint64_t arg;     /* free for the handler */
+  uint32_t entity;  /* what it is about: an index that the handler owns */
+  uint16_t handler; /* index from csim_engine_add_handler */
+  uint16_t kind;    /* free for the handler */
+} CsimEvent;
+
+typedef void (*CsimHandler)(CsimEngine *engine, void *owner, const CsimEvent *event);
+
+typedef enum { CSIM_QUEUE_RADIX, CSIM_QUEUE_HEAP4 } CsimQueueKind;
+
+CsimEngine *csim_engine_new(CsimQueueKind queue);
+void csim_engine_free(CsimEngine *engine); /* NULL allowed */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(CsimEngine, csim_engine_free)
+
+/* `name` (static text) shows in traces and statistics. Before the first event only. */
+uint16_t csim_engine_add_handler(CsimEngine *engine, const char *name, CsimHandler fn, void *owner);
+
+CsimTime csim_engine_now(const CsimEngine *engine);
+
+typedef struct { uint32_t slot, generation; } CsimEventRef;
+#define CSIM_EVENT_REF_NONE ((CsimEventRef){UINT32_MAX, 0})
+
+/* Schedules; `at` must not be before now. The returned ref may be ignored. */
+CsimEventRef csim_engine_at(CsimEngine *engine, CsimTime at, uint16_t handler, uint16_t kind, uint32_t entity, uint64_t arg);
+/* Cancels lazily; a ref that has fired or was cancelled is a no-op. */
+void csim_engine_cancel(CsimEngine *engine, CsimEventRef ref);
+
+/* Re-armable timer, one per entity: moving it later costs nothing until the old date pops. Caller-owned memory,
+ * zero-initialised with csim_timer_init. Fires `handler` with (kind, entity, arg). */
+typedef struct {
+  CsimTime due; /* CSIM_TIME_NEVER: disarmed */
+  CsimTime queued;
+  CsimEventRef ref;
+  uint64_t arg;
+  uint32_t entity;
+  uint16_t handler, kind;
+} CsimTimer;
+void csim_timer_init(CsimTimer *timer, uint16_t handler, uint16_t kind, uint32_t entity, uint64_t arg);
+void csim_timer_arm(CsimEngine *engine, CsimTimer *timer, CsimTime due);
+void csim_timer_disarm(CsimEngine *engine, CsimTimer *timer);
+
+/* Calls fn(owner) once when no event is left at the current instant, before time moves. It may schedule
+ * events at the current instant (they run, and then the list runs again if asked for again). */
+typedef void (*CsimInstantFn)(CsimEngine *engine, void *owner);
+void csim_engine_at_instant_end(CsimEngine *engine, CsimInstantFn fn, void *owner);
+
+typedef enum {
+  CSIM_END_IDLE,        /* no events left */
+  CSIM_END_STOPPED,     /* csim_engine_stop was called */
+  CSIM_END_TIME,        /* `until` reached; now == until */
+  CSIM_END_EVENTS,      /* event limit reached */
+  CSIM_END_STUCK,       /* one instant executed more than the watchdog's events */
+  CSIM_END_INTERRUPTED  /* *interrupt became non-zero */
+} CsimEnd;
+
+/* Runs until one of the above. until: CSIM_TIME_NEVER for no limit; max_events: 0 for no limit. */
+CsimEnd csim_engine_run(CsimEngine *engine, CsimTime until, uint64_t max_events);
+void csim_engine_stop(CsimEngine *engine);
+/* Looked at every few thousand events; NULL for none. For Ctrl-C. */
+void csim_engine_set_interrupt(CsimEngine *engine, const volatile int *interrupt);
+
+/* 64-bit digest of the history (time, handler, kind, entity), order-sensitive. Off by default (about 2 ns an event). */
+void csim_engine_set_digest(CsimEngine *engine, gboolean on);
+uint64_t csim_engine_digest(const CsimEngine *engine);
+
+typedef struct {
+  uint64_t events, stale, instants, settles; /* executed; cancelled and popped; distinct times; instant-end calls */
+  uint64_t pending, peak_pending;
+  uint64_t bytes_per_pending; /* memory of slab and queue / peak_pending */
+} CsimEngineStats;
+CsimEngineStats csim_engine_stats(const CsimEngine *engine);
+
+#endif

@@ -1,0 +1,63 @@
+/*
+ * topo/machine.h - the cluster as simulated links, and routes over them.
+ *
+ * Used by: exec. Built from a CsimCluster and the catalogue. Link ids are dense, 0..n-1, so that exec
+ * can make one fluid link of each (lazily). Ids of a node's links are computed, not stored per node, so
+ * that 2048 nodes cost no memory until they are used.
+ *
+ * A GPU is named by (node, local GPU index in its system), a NIC by (node, local NET index).
+ */
+#ifndef CSIM_TOPO_MACHINE_H
+#define CSIM_TOPO_MACHINE_H
+
+#include "models/catalogue.h"
+#include "models/fluid.h"
+#include "topo/cluster.h"
+
+typedef struct CsimMachine CsimMachine;
+
+typedef enum {
+  CSIM_RES_NVLINK_OUT, CSIM_RES_NVLINK_IN, /* a GPU's port into NVSwitch, or a direct GPU-GPU link bundle */
+  CSIM_RES_PCIE,                           /* one direction of a PCIe link */
+  CSIM_RES_CPU, CSIM_RES_MEMORY, CSIM_RES_C2C, /* socket link, host memory, Grace C2C */
+  CSIM_RES_NIC_OUT, CSIM_RES_NIC_IN,       /* the wire of a NIC, payload rate */
+  CSIM_RES_FABRIC                          /* a switch-to-switch link */
+} CsimResKind;
+
+typedef struct {
+  CsimResKind kind;
+  CsimRate capacity; /* payload bytes/s for the usual access (kernel stores, full MTU) */
+  double softness;   /* see models/fluid.h */
+} CsimRes;
+
+typedef struct {
+  guint n;
+  CsimFlowLink link[12];
+  CsimTime latency; /* propagation and switch latency along the way, not protocol overhead */
+} CsimRoute;
+
+CsimMachine *csim_machine_new(const CsimCluster *cluster, const CsimCatalogue *catalogue, GError **error);
+void csim_machine_free(CsimMachine *machine);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(CsimMachine, csim_machine_free)
+
+const CsimCluster *csim_machine_cluster(const CsimMachine *m);
+const CsimCatalogue *csim_machine_catalogue(const CsimMachine *m);
+guint csim_machine_n_links(const CsimMachine *m);
+CsimRes csim_machine_link(const CsimMachine *m, CsimLinkId id);
+/* "node3/gpu2 NVLink out", "leaf0-spine1 up": for traces and --explain. Caller frees. */
+char *csim_machine_link_name(const CsimMachine *m, CsimLinkId id);
+
+typedef struct { guint node, local; } CsimGpuRef, CsimNicRef;
+
+/* Each fills *out and returns TRUE, or FALSE with CSIM_ERROR_ROUTE. */
+gboolean csim_machine_route_p2p(const CsimMachine *m, CsimGpuRef from, CsimGpuRef to, CsimRoute *out, GError **error);
+/* Through host memory (SHM): first half GPU -> memory, second half memory -> GPU. */
+gboolean csim_machine_route_shm(const CsimMachine *m, CsimGpuRef from, CsimGpuRef to, CsimRoute *up, CsimRoute *down, GError **error);
+/* Between GPU (or its host memory if !gdr) and NIC inside a node, one direction. */
+gboolean csim_machine_route_nic(const CsimMachine *m, CsimGpuRef gpu, CsimNicRef nic, gboolean gdr, gboolean to_nic, CsimRoute *out, GError **error);
+/* NIC to NIC over the fabric. flow_hash: entropy for ECMP (QP, channel). */
+gboolean csim_machine_route_fabric(const CsimMachine *m, CsimNicRef from, CsimNicRef to, uint32_t flow_hash, CsimRoute *out, GError **error);
+/* The NVLink ports of one GPU (for NVLS); FALSE if it has none. */
+gboolean csim_machine_nvlink_ports(const CsimMachine *m, CsimGpuRef gpu, CsimLinkId *out_port, CsimLinkId *in_port);
+
+#endif

@@ -1,0 +1,2 @@
+/* Placeholder until the first file of this layer lands. */
+int csim_topo_placeholder;

@@ -1,0 +1,79 @@
+/*
+ * topo/system.h - one machine (or NVLink domain) as NCCL's graph sees it.
+ *
+ * Built from an NCCL topology XML by topo/nccl-xml.h with every rule of NCCL 2.30
+ * (ncclTopoGetSystemFromXml). Read by nccl (paths, search) and by topo/machine.h (which makes
+ * simulated links of it). Immutable after loading, except through csim_system_copy + csim_system_remove.
+ *
+ * Order matters: the order of nodes of a type and of the links of a node is
+ * NCCL's, since its searches break ties by it.
+ */
+#ifndef CSIM_TOPO_SYSTEM_H
+#define CSIM_TOPO_SYSTEM_H
+
+#include "base/diag.h"
+#include "collsim/types.h"
+
+/* Node types, in NCCL's order. */
+typedef enum {
+  CSIM_NODE_GPU, CSIM_NODE_PCI, CSIM_NODE_NVS, CSIM_NODE_CPU, CSIM_NODE_NIC, CSIM_NODE_NET,
+  CSIM_NODE_GIN, CSIM_NODE_RMA, CSIM_NODE_DEV, CSIM_NODE_CXB, CSIM_N_NODE_TYPES
+} CsimNodeType;
+
+typedef enum {
+  CSIM_LINK_LOC = 0, CSIM_LINK_NVL = 1, CSIM_LINK_C2C = 3, CSIM_LINK_PCI = 4, CSIM_LINK_SYS = 9, CSIM_LINK_NET = 10
+} CsimLinkType;
+
+/* CPU architecture and vendor numbers as NCCL's and the oracle's. */
+enum { CSIM_ARCH_X86 = 1, CSIM_ARCH_POWER = 2, CSIM_ARCH_ARM = 3, CSIM_ARCH_MIXED = 4 };
+enum { CSIM_VENDOR_INTEL = 1, CSIM_VENDOR_AMD = 2, CSIM_VENDOR_ZHAOXIN = 3, CSIM_VENDOR_MIXED = 4 };
+
+typedef struct CsimTopoNode CsimTopoNode;
+
+typedef struct {
+  CsimLinkType type;
+  float bw; /* GB/s as NCCL computes it, one direction */
+  CsimTopoNode *remote;
+  CsimLoc loc; /* the XML element that made it */
+} CsimTopoLink;
+
+struct CsimTopoNode {
+  CsimNodeType type;
+  int index;    /* position within its type; kept up to date by csim_system_remove */
+  uint64_t id;  /* systemId << 56 | local id, NCCL's */
+  CsimLoc loc;
+  union {
+    struct { int dev, rank, sm, gdr, mlopart; } gpu; /* rank: the XML's; nccl renumbers. gdr: -1 not given */
+    struct { int sm; uint64_t device; int nvlinks; uint64_t bus; } dev; /* physical GPU; device: v<<48|d<<32|sv<<16|sd */
+    struct { uint64_t device; } pci;
+    struct { int arch, vendor, model; int numa; } cpu; /* model 1..4: Intel generation class (oracle README) */
+    struct { int dev; uint64_t asic, pci_id, local_gpu; float bw, latency; int port, maxconn, gdr, coll, rail, plane;
+             int pci_width, pci_speed; } net; /* bw GB/s, latency us */
+  };
+  GArray *links; /* CsimTopoLink, in NCCL's stored order */
+};
+
+typedef struct {
+  int n_hosts;                /* distinct host_hash values */
+  GPtrArray *nodes[CSIM_N_NODE_TYPES]; /* CsimTopoNode*, index order */
+  char *name;                 /* file name without folder and .xml */
+} CsimSystem;
+
+void csim_system_free(CsimSystem *system);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(CsimSystem, csim_system_free)
+CsimSystem *csim_system_copy(const CsimSystem *system);
+/* Removes a node and every link to it (order of the rest kept). */
+void csim_system_remove(CsimSystem *system, CsimTopoNode *node);
+
+static inline guint csim_system_n(const CsimSystem *s, CsimNodeType t) { return s->nodes[t]->len; }
+static inline CsimTopoNode *csim_system_node(const CsimSystem *s, CsimNodeType t, guint i) {
+  return (CsimTopoNode *)g_ptr_array_index(s->nodes[t], i);
+}
+static inline int csim_node_host(const CsimTopoNode *n) { return (int)(n->id >> 56); }
+
+/* "GPU/0", "NVS/0", with several hosts "GPU/1-3": the oracle's names. Caller frees. */
+char *csim_node_name(const CsimSystem *system, const CsimTopoNode *node);
+const char *csim_node_type_name(CsimNodeType type);
+const char *csim_link_type_name(CsimLinkType type);
+
+#endif
