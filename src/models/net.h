@@ -1,0 +1,44 @@
+/*
+ * models/net.h - what a message costs outside the wires: proxy threads, adapters, sockets, shared memory.
+ *
+ * Used by: exec (proxies, SHM) and topo (adapter payload rate, hop latency). Filled from the catalogue
+ * ("proxy.*", "nic.*", "<transport>.*", "switch.*", "cable.*", "shm.*").
+ *
+ * Life of a network message (Simple; one message a slice, at most 8/sliceSteps in flight):
+ *   kernel posts -> g2p -> sender's proxy thread (serial, t_post a message) -> wire at the adapter's rate -> route latency
+ *   -> receiver's proxy thread (serial, t_poll) -> flush if needed -> p2g -> visible to the kernel;
+ *   the slot is granted again after p2g + route latency + t_post.
+ */
+#ifndef CSIM_MODELS_NET_H
+#define CSIM_MODELS_NET_H
+
+#include "models/catalogue.h"
+
+typedef struct {
+  const char *transport;    /* "ib", "roce", "socket", "slingshot", "efa" */
+  CsimTime g2p, p2g;        /* = proxy.g2p, proxy.p2g: flag between GPU and proxy thread */
+  CsimTime t_post, t_poll;  /* = proxy.post, proxy.poll: serial per proxy thread and message */
+  CsimTime flush;           /* = proxy.flush: read back after a GPUDirect receive, where the GPU needs it (sm < 90) */
+  CsimTime endpoint;        /* = <transport>.endpoint: one adapter with its driver path, each side, small message */
+  CsimTime step;            /* = <transport>.step: further software time per message (TCP stack), 0 for verbs */
+  CsimRate stream_rate;     /* = <transport>.stream: limit of one connection (TCP stream, one QP); 0: none */
+  CsimBytes inline_bytes;   /* = <transport>.inline: above this a message needs one more step (socket's inline part); 0: no such step */
+  CsimTime extra_step;      /* = <transport>.extra_step: that step's time */
+  double efficiency;        /* payload of one full-MTU packet / wire bytes, see csim_net_efficiency */
+  double derate;            /* = <transport>.derate: what the adapter reaches of line rate x efficiency (host limits); 1 for healthy IB */
+} CsimNetModel;
+
+/* transport: one of the names above; mtu: bytes, 0 for the transport's usual one. */
+void csim_net_model_init(const CsimCatalogue *catalogue, const char *transport, int mtu, CsimNetModel *out);
+
+/* Payload bytes/s of an adapter whose line rate is line_rate: line_rate * efficiency * derate. */
+CsimRate csim_net_payload_rate(const CsimNetModel *net, CsimRate line_rate);
+
+/* Shared memory between two GPUs of a host. */
+typedef struct {
+  CsimTime flag;        /* = shm.flag: flag through host memory, one way */
+  CsimTime t0;          /* = shm.t0: added to the kernel's start and end when the data path is host memory */
+} CsimShmModel;
+void csim_shm_model_init(const CsimCatalogue *catalogue, CsimShmModel *out);
+
+#endif
