@@ -36,7 +36,8 @@ typedef struct {
 
 /* Where the time of the critical rank went; shares of time_us. Sum is 1 within rounding. */
 typedef struct {
-  double launch, overhead, copy, link, wait, net;
+  double launch, overhead, copy, link; /* kernel start and host; per-operation overhead; data move; more of it through sharing */
+  double wait, credit;                 /* for a peer's data; for a free slot */
   CsimLinkId busiest; /* the link that bound longest, or UINT32_MAX */
   double busiest_share; /* of the time it was saturated */
 } CsimBreakdown;

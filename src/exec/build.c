@@ -1,0 +1,289 @@
+/*
+ * exec/build.c - from a plan to lanes, connections and network ends.
+ */
+#include "exec/exec-private.h"
+
+#define SM_CAPACITY INT64_C(1000000000000) /* a block has 1e12 ps of work in a second; flows weigh ps a byte */
+
+CsimLinkId exec_fluid_link(CsimExec *x, CsimLinkId machine_link) {
+  uint32_t *id = &x->fluid_of[machine_link];
+  if (*id == NO_INDEX) {
+    CsimRes res = csim_machine_link(x->spec.machine, machine_link);
+    *id = csim_fluid_add_link(x->fluid, NULL, res.capacity, res.softness);
+    g_array_append_val(x->machine_of, machine_link);
+  }
+  return *id;
+}
+
+static uint32_t add_sm_link(CsimExec *x) {
+  uint32_t none = NO_INDEX;
+  g_array_append_val(x->machine_of, none);
+  return csim_fluid_add_link(x->fluid, NULL, SM_CAPACITY, 0);
+}
+
+/* Appends a route's links to x->links as fluid links; returns how many. */
+static guint add_route(CsimExec *x, const CsimRoute *route) {
+  for (guint i = 0; i < route->n; i++) {
+    CsimFlowLink link = {exec_fluid_link(x, route->link[i].link), route->link[i].weight};
+    g_array_append_val(x->links, link);
+  }
+  return route->n;
+}
+
+/* --- lanes --------------------------------------------------------------------------------------------------------- */
+
+static gboolean is_nvls_role(CsimRole role) {
+  return role == CSIM_ROLE_NVLS_SCATTER || role == CSIM_ROLE_NVLS_REDUCE || role == CSIM_ROLE_NVLS_BCAST || role == CSIM_ROLE_NVLS_GATHER;
+}
+
+static gboolean shares_block(const CsimExec *x, const Rank *r, CsimRole role) {
+  const CsimGpuModel *gpu = &g_array_index(x->gpus, CsimGpuModel, r->gpu);
+  if (is_nvls_role(role)) return FALSE;
+  if (x->choice.proto == CSIM_PROTO_SIMPLE) return gpu->simple.group_share < 1 || gpu->simple.tree_units > 0;
+  return (x->choice.proto == CSIM_PROTO_LL ? gpu->ll.group_share : gpu->ll128.group_share) < 1;
+}
+
+static void add_lane(CsimExec *x, GArray *lanes, CsimLane id, uint32_t sm_link) {
+  Lane l = {.rank = (uint32_t)id.rank, .channel = (uint16_t)id.channel, .sm_link = sm_link, .state = LANE_DONE};
+  l.role = (uint8_t)csim_plan_role(x->plan, id);
+  l.n_recv = (uint16_t)csim_plan_n_peers(x->plan, id, FALSE);
+  l.n_send = (uint16_t)csim_plan_n_peers(x->plan, id, TRUE);
+  l.recv = x->lane_conns->len;
+  l.send = l.recv + l.n_recv;
+  l.cursor.lane = id;
+  g_array_set_size(x->lane_conns, l.send + l.n_send);
+  g_array_append_val(lanes, l);
+}
+
+static void add_rank_lanes(CsimExec *x, GArray *lanes, int rank) {
+  Rank *r = &x->ranks[rank];
+  r->first_lane = lanes->len;
+  for (int c = 0; c < csim_plan_spec(x->plan)->n_channels; c++) {
+    int n = csim_plan_lanes(x->plan, rank, c);
+    uint32_t sm_link = NO_INDEX;
+    for (int i = 0; i < n; i++) {
+      CsimLane id = {rank, c, i};
+      if (n > 1 && sm_link == NO_INDEX && shares_block(x, r, csim_plan_role(x->plan, id))) sm_link = add_sm_link(x);
+      add_lane(x, lanes, id, sm_link);
+    }
+  }
+  r->n_lanes = r->lanes_left = lanes->len - r->first_lane;
+}
+
+/* --- connections: both ends name theirs, equal names meet ----------------------------------------------------------- */
+
+typedef struct { uint64_t key; uint32_t lane, entry; } End;
+
+static uint64_t end_key(int channel, int from, int to, int tag) {
+  return ((uint64_t)channel << 58) | ((uint64_t)tag << 44) | ((uint64_t)from << 22) | (uint64_t)to;
+}
+
+static gint compare_ends(gconstpointer a, gconstpointer b) {
+  const End *p = a, *q = b;
+  return p->key < q->key ? -1 : p->key > q->key;
+}
+
+static void collect_ends(CsimExec *x, GArray *tx, GArray *rx) {
+  for (uint32_t i = 0; i < x->n_lanes; i++) {
+    const Lane *l = &x->lanes[i];
+    CsimLane id = l->cursor.lane;
+    for (guint k = 0; k < l->n_recv; k++) {
+      CsimPeer p = csim_plan_peer(x->plan, id, FALSE, (int)k);
+      End e = {end_key(id.channel, p.rank, id.rank, p.tag), i, l->recv + k};
+      g_array_append_val(rx, e);
+    }
+    for (guint k = 0; k < l->n_send; k++) {
+      CsimPeer p = csim_plan_peer(x->plan, id, TRUE, (int)k);
+      End e = {end_key(id.channel, id.rank, p.rank, p.tag), i, l->send + k};
+      g_array_append_val(tx, e);
+    }
+  }
+}
+
+static void meet(CsimExec *x) {
+  g_autoptr(GArray) tx = g_array_new(FALSE, FALSE, sizeof(End));
+  g_autoptr(GArray) rx = g_array_new(FALSE, FALSE, sizeof(End));
+  collect_ends(x, tx, rx);
+  g_assert(tx->len == rx->len);
+  g_array_sort(tx, compare_ends);
+  g_array_sort(rx, compare_ends);
+  x->n_conns = tx->len;
+  x->conns = g_new0(Conn, x->n_conns);
+  for (uint32_t i = 0; i < x->n_conns; i++) {
+    const End *t = &g_array_index(tx, End, i), *r = &g_array_index(rx, End, i);
+    g_assert(t->key == r->key);
+    x->conns[i].tx_lane = t->lane;
+    x->conns[i].rx_lane = r->lane;
+    g_array_index(x->lane_conns, uint32_t, t->entry) = i;
+    g_array_index(x->lane_conns, uint32_t, r->entry) = i;
+  }
+}
+
+/* --- what a connection crosses --------------------------------------------------------------------------------------- */
+
+static CsimGpuRef gpu_of(const CsimExec *x, uint32_t rank) {
+  CsimRankPlace p = csim_comm_place(x->spec.comm, (int)rank);
+  return (CsimGpuRef){p.machine, p.local_gpu};
+}
+
+static gboolean set_p2p(CsimExec *x, Conn *c, CsimGpuRef from, CsimGpuRef to, GError **error) {
+  CsimRoute route;
+  if (!csim_machine_route_p2p(x->spec.machine, from, to, &route, error)) return FALSE;
+  c->tx_links = x->links->len;
+  c->n_tx_links = (uint8_t)add_route(x, &route);
+  c->latency = route.latency;
+  return TRUE;
+}
+
+static gboolean set_shm(CsimExec *x, Conn *c, CsimGpuRef from, CsimGpuRef to, GError **error) {
+  CsimRoute up, down;
+  if (!csim_machine_route_shm(x->spec.machine, from, to, &up, &down, error)) return FALSE;
+  c->tx_links = x->links->len;
+  c->n_tx_links = (uint8_t)add_route(x, &up);
+  c->rx_links = x->links->len;
+  c->n_rx_links = (uint8_t)add_route(x, &down);
+  c->latency = up.latency + down.latency;
+  return TRUE;
+}
+
+/* What the kernels themselves cross to reach the network buffers: nothing with GPUDirect, host memory without, NVLink to a PXN relay. */
+static gboolean set_net_buffers(CsimExec *x, Conn *c, const CsimConn *how, CsimGpuRef from, CsimGpuRef to, GError **error) {
+  CsimRoute up, down;
+  c->tx_links = c->rx_links = x->links->len;
+  if (how->pxn_rank >= 0) {
+    if (!set_p2p(x, c, from, gpu_of(x, (uint32_t)how->pxn_rank), error)) return FALSE;
+  } else if (!how->send_gdr) {
+    if (!csim_machine_route_shm(x->spec.machine, from, from, &up, &down, error)) return FALSE;
+    c->n_tx_links = (uint8_t)add_route(x, &up);
+  }
+  if (!how->recv_gdr) {
+    if (!csim_machine_route_shm(x->spec.machine, to, to, &up, &down, error)) return FALSE;
+    c->rx_links = x->links->len;
+    c->n_rx_links = (uint8_t)add_route(x, &down);
+  }
+  return TRUE;
+}
+
+static gboolean set_wire(CsimExec *x, Net *n, const CsimConn *how, CsimGpuRef tx, CsimGpuRef rx, uint32_t hash, GError **error) {
+  const CsimMachine *m = x->spec.machine;
+  CsimNicRef out = {tx.node, (guint)how->send_net}, in = {rx.node, (guint)how->recv_net};
+  CsimRoute leg;
+  n->links = x->links->len;
+  if (!csim_machine_route_nic(m, tx, out, how->send_gdr, TRUE, &leg, error)) return FALSE;
+  n->latency += leg.latency;
+  add_route(x, &leg);
+  if (!csim_machine_route_fabric(m, out, in, hash, &leg, error)) return FALSE;
+  n->latency += leg.latency + 2 * x->net_model.endpoint;
+  add_route(x, &leg);
+  if (!csim_machine_route_nic(m, rx, in, how->recv_gdr, FALSE, &leg, error)) return FALSE;
+  n->latency += leg.latency;
+  add_route(x, &leg);
+  n->n_links = (uint16_t)(x->links->len - n->links);
+  return TRUE;
+}
+
+static gboolean needs_flush(const CsimExec *x, uint32_t rx_rank, const CsimConn *how) {
+  return how->recv_gdr && x->choice.proto == CSIM_PROTO_SIMPLE && csim_comm_gpu(x->spec.comm, (int)rx_rank)->gpu.sm < 90;
+}
+
+static gboolean set_net(CsimExec *x, uint32_t index, const CsimConn *how, uint32_t from, uint32_t to, GArray *nets, GError **error) {
+  Conn *c = &x->conns[index];
+  uint32_t tx = how->pxn_rank >= 0 ? (uint32_t)how->pxn_rank : from;
+  Net n = {.conn = index, .tx_rank = tx, .rx_rank = to};
+  if (needs_flush(x, to, how)) n.flush = x->net_model.flush;
+  if (!set_net_buffers(x, c, how, gpu_of(x, from), gpu_of(x, to), error)) return FALSE;
+  if (!set_wire(x, &n, how, gpu_of(x, tx), gpu_of(x, to), index, error)) return FALSE;
+  c->net = nets->len;
+  g_array_append_val(nets, n);
+  return TRUE;
+}
+
+static gboolean set_conn(CsimExec *x, uint32_t index, GArray *nets, GError **error) {
+  Conn *c = &x->conns[index];
+  const Lane *t = &x->lanes[c->tx_lane], *r = &x->lanes[c->rx_lane];
+  c->net = NO_INDEX;
+  c->cap = (uint8_t)(x->proto.slots / x->proto.slice_steps);
+  gboolean same_node = csim_comm_place(x->spec.comm, (int)t->rank).node == csim_comm_place(x->spec.comm, (int)r->rank).node;
+  if (t->rank == r->rank || (same_node && (is_nvls_role(t->role) || is_nvls_role(r->role)))) {
+    c->kind = CSIM_CONN_SELF;
+    return TRUE;
+  }
+  CsimConn how = csim_comm_conn(x->spec.comm, t->channel, (int)t->rank, (int)r->rank, x->choice.algo == CSIM_ALGO_P2P);
+  c->kind = (uint8_t)how.kind;
+  switch (how.kind) {
+  case CSIM_CONN_SELF: return TRUE;
+  case CSIM_CONN_P2P: return set_p2p(x, c, gpu_of(x, t->rank), gpu_of(x, r->rank), error);
+  case CSIM_CONN_SHM: return set_shm(x, c, gpu_of(x, t->rank), gpu_of(x, r->rank), error);
+  case CSIM_CONN_NET: return set_net(x, index, &how, t->rank, r->rank, nets, error);
+  }
+  g_assert_not_reached();
+}
+
+/* Does the lane exchange with the other ranks of its node through the switch's multicast, on that side? */
+static gboolean has_group(const CsimExec *x, uint32_t first, guint n) {
+  for (guint i = 0; i < n; i++)
+    if (x->conns[g_array_index(x->lane_conns, uint32_t, first + i)].kind == CSIM_CONN_SELF) return TRUE;
+  return FALSE;
+}
+
+/* NVLS: a head reads a chunk of every GPU of the node, and the switch hands it the sum (each port out once, the head's in once); it stores
+ * a chunk once, and the switch hands it to every GPU (the head's port out once, each in once). */
+static gboolean set_multicast(CsimExec *x, Lane *l, GError **error) {
+  gboolean reads = has_group(x, l->recv, l->n_recv), writes = has_group(x, l->send, l->n_send);
+  const int *ranks;
+  int n = x->shape.node_ranks(x, (int)l->rank, &ranks);
+  l->links = x->links->len;
+  for (int i = 0; i < n; i++) {
+    CsimLinkId out, in;
+    if (!csim_machine_nvlink_ports(x->spec.machine, gpu_of(x, (uint32_t)ranks[i]), &out, &in)) {
+      g_set_error(error, CSIM_ERROR, CSIM_ERROR_ROUTE, "rank %d: NVLS needs NVSwitch ports, which this GPU does not have", ranks[i]);
+      return FALSE;
+    }
+    gboolean head = ranks[i] == (int)l->rank;
+    CsimFlowLink both[2] = {{exec_fluid_link(x, out), (float)(reads + (writes && head))},
+                            {exec_fluid_link(x, in), (float)(writes + (reads && head))}};
+    for (int k = 0; k < 2; k++)
+      if (both[k].weight > 0) g_array_append_val(x->links, both[k]);
+  }
+  l->n_links = (uint16_t)(x->links->len - l->links);
+  return TRUE;
+}
+
+static gboolean is_head_role(CsimRole role) { return role == CSIM_ROLE_NVLS_REDUCE || role == CSIM_ROLE_NVLS_BCAST; }
+
+gboolean exec_build(CsimExec *x, GError **error) {
+  g_autoptr(GArray) lanes = g_array_new(FALSE, TRUE, sizeof(Lane));
+  x->lane_conns = g_array_new(FALSE, TRUE, sizeof(uint32_t));
+  x->links = g_array_new(FALSE, TRUE, sizeof(CsimFlowLink));
+  x->machine_of = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+  x->ranks = g_new0(Rank, x->n_ranks);
+  for (uint32_t r = 0; r < x->n_ranks; r++) {
+    x->ranks[r].gpu = x->rank_gpu[r];
+    add_rank_lanes(x, lanes, (int)r);
+  }
+  x->n_lanes = lanes->len;
+  x->lanes = (Lane *)(void *)g_array_free(g_steal_pointer(&lanes), FALSE);
+  x->work = g_new(uint32_t, x->n_lanes);
+  x->in_work = g_new0(uint8_t, x->n_lanes);
+  meet(x);
+  g_autoptr(GArray) nets = g_array_new(FALSE, TRUE, sizeof(Net));
+  gboolean ok = TRUE;
+  for (uint32_t i = 0; ok && i < x->n_conns; i++) ok = set_conn(x, i, nets, error);
+  x->n_nets = nets->len;
+  x->nets = (Net *)(void *)g_array_free(g_steal_pointer(&nets), FALSE);
+  for (uint32_t i = 0; ok && i < x->n_lanes; i++)
+    if (is_head_role(x->lanes[i].role)) ok = set_multicast(x, &x->lanes[i], error);
+  return ok;
+}
+
+void exec_unbuild(CsimExec *x) {
+  g_clear_pointer(&x->lane_conns, g_array_unref);
+  g_clear_pointer(&x->links, g_array_unref);
+  g_clear_pointer(&x->machine_of, g_array_unref);
+  g_clear_pointer(&x->ranks, g_free);
+  g_clear_pointer(&x->lanes, g_free);
+  g_clear_pointer(&x->conns, g_free);
+  g_clear_pointer(&x->nets, g_free);
+  g_clear_pointer(&x->work, g_free);
+  g_clear_pointer(&x->in_work, g_free);
+}

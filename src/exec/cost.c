@@ -1,0 +1,92 @@
+/*
+ * exec/cost.c - worker time of one operation (equations in models/gpu.h).
+ */
+#include "exec/cost.h"
+
+#include <math.h>
+
+#define WARP 32
+/* Threads that NCCL gives the two groups of a tree's LL and LL128 block of 640 (NCCL 2.30, device/all_reduce.h: 70 % reduce). */
+#define TREE_UP_SHARE 0.7
+#define TREE_DOWN_SHARE 0.3
+
+/* 0 at 256 threads and below, 1 at the protocol's full block. */
+static double block_fraction(int threads, int full) {
+  double f = (double)(threads - 256) / (full - 256);
+  return CLAMP(f, 0.0, 1.0);
+}
+
+void csim_cost_init(CsimCost *cost, const CsimGpuModel *gpu, const CsimShmModel *shm, CsimColl coll, CsimAlgo algo, CsimProto proto, int threads,
+                    CsimBytes buffer_bytes, gboolean host_memory) {
+  gboolean byte_typed = coll == CSIM_COLL_ALL_GATHER || coll == CSIM_COLL_BROADCAST;
+  *cost = (CsimCost){.gpu = gpu, .warps = MAX(1, threads / WARP), .thread_factor = 1, .spills_l2 = buffer_bytes > gpu->l2_bytes};
+  if (algo == CSIM_ALGO_NVLS || algo == CSIM_ALGO_NVLS_TREE) {
+    cost->start = gpu->nvls_t0;
+  } else if (proto == CSIM_PROTO_SIMPLE) {
+    cost->start = gpu->simple.t0 + (byte_typed ? gpu->simple.t0_bytes : 0);
+    cost->thread_factor = pow(MIN(threads, 512) / 512.0, gpu->simple.thread_scale);
+  } else {
+    cost->ll = proto == CSIM_PROTO_LL ? &gpu->ll : &gpu->ll128;
+    double f = block_fraction(threads, cost->ll->full_threads);
+    cost->start = cost->ll->t0 + (CsimTime)(f * (double)cost->ll->t0_threads);
+    cost->lat = cost->ll->lat + (CsimTime)(f * (double)cost->ll->lat_threads);
+  }
+  if (host_memory) cost->start += shm->t0;
+}
+
+/* NVLS: the head's loads and stores are as fast as the ports; all ranks copy to and from the multicast buffers with what is left of the
+ * block: 20 warps, of which 5 (7 with up to 6 ranks) reduce, the rest half and half (NCCL 2.30, device/all_reduce.h). */
+#define NVLS_COPY_WARPS 7.5
+static void nvls_cost(const CsimCost *cost, const CsimOp4Cost *op, CsimOpCost *out) {
+  const CsimGpuSimple *s = &cost->gpu->simple;
+  gboolean head = op->role == CSIM_ROLE_NVLS_REDUCE || op->role == CSIM_ROLE_NVLS_BCAST;
+  out->sm_ps = 0;
+  out->overhead = head ? cost->gpu->nvls_o : op->bytes > 0 ? s->o : s->o_empty;
+  double ps = csim_gpu_simple_ps_per_byte(s, 1, 1, 0) * (512 / WARP) / NVLS_COPY_WARPS;
+  out->duration = head ? 0 : (CsimTime)ceil((double)op->bytes * ps);
+}
+
+static gboolean is_nvls(CsimRole role) { return role >= CSIM_ROLE_NVLS_SCATTER && role <= CSIM_ROLE_NVLS_GATHER; }
+
+static void simple_cost(const CsimCost *cost, const CsimOp4Cost *op, CsimOpCost *out) {
+  const CsimGpuSimple *s = &cost->gpu->simple;
+  out->overhead = op->bytes > 0 ? s->o : s->o_empty;
+  double ps = csim_gpu_simple_ps_per_byte(s, op->n_sources, op->n_local, op->n_remote) / cost->thread_factor;
+  if (op->role == CSIM_ROLE_TREE_ROOT) ps /= s->tree_root;
+  gboolean in_tree = op->role == CSIM_ROLE_TREE_UP || op->role == CSIM_ROLE_TREE_DOWN || op->role == CSIM_ROLE_TREE_ROOT;
+  out->sm_ps = s->group_share < 1 ? ps : 0;
+  if (in_tree && s->tree_units > 0) {
+    double units_ps = (op->n_sources + op->n_local + op->n_remote) * 1e3 / s->tree_units; /* GB/s -> ps/B */
+    out->sm_ps = MAX(out->sm_ps, units_ps);
+    ps = MAX(ps, units_ps);
+  }
+  double floor_share = s->t_min_bytes > 0 ? MIN(1.0, (double)op->bytes / (double)s->t_min_bytes) : 0;
+  out->duration = (CsimTime)ceil(MAX((double)op->bytes * ps, (double)s->t_min * floor_share));
+}
+
+static int group_warps(const CsimCost *cost, CsimRole role) {
+  double share = role == CSIM_ROLE_TREE_UP ? TREE_UP_SHARE : role == CSIM_ROLE_TREE_DOWN ? TREE_DOWN_SHARE : 1.0;
+  return MAX(1, (int)lround(cost->warps * share));
+}
+
+static void ll_cost(const CsimCost *cost, const CsimOp4Cost *op, CsimOpCost *out) {
+  const CsimGpuLl *ll = cost->ll;
+  double warp_iterations = ceil((double)op->bytes / (double)ll->line_bytes);
+  double k = warp_iterations / group_warps(cost, op->role);
+  if (k <= 8) k = ceil(k);
+  double units = op->n_sources + op->n_local + op->n_remote;
+  double issue = (double)ll->per_warp * units / 2;
+  double t = MAX(k * (double)ll->a, (double)ll->a + issue * warp_iterations);
+  if (op->n_local + op->n_remote >= 2) t *= ll->two_dst;
+  if (op->receives_only) t *= ll->recv;
+  if (op->reads_user && cost->spills_l2) t += k * (double)ll->l2_miss;
+  out->overhead = k <= 1 ? ll->o_one : ll->o;
+  out->duration = op->bytes > 0 ? (CsimTime)ceil(t) : 0;
+  out->sm_ps = ll->group_share < 1 ? issue / (double)ll->line_bytes : 0;
+}
+
+void csim_cost_op(const CsimCost *cost, const CsimOp4Cost *op, CsimOpCost *out) {
+  if (is_nvls(op->role)) nvls_cost(cost, op, out);
+  else if (cost->ll) ll_cost(cost, op, out);
+  else simple_cost(cost, op, out);
+}

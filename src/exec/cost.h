@@ -1,0 +1,40 @@
+/*
+ * exec/cost.h - the worker's time for one operation, from the GPU model.
+ *
+ * Used by: lane.c. Equations and constants: models/gpu.h, docs/models/datapath.md.
+ */
+#ifndef CSIM_EXEC_COST_H
+#define CSIM_EXEC_COST_H
+
+#include "algos/plan.h"
+#include "models/gpu.h"
+#include "models/net.h"
+
+/* What is the same for every operation of a call on one GPU model. */
+typedef struct {
+  const CsimGpuModel *gpu;
+  const CsimGpuLl *ll;     /* NULL for Simple */
+  CsimTime start;          /* kernel start to first operation */
+  CsimTime lat;            /* LL, LL128: flag one way for this block size */
+  double thread_factor;    /* Simple: (threads/512)^scale */
+  int warps;               /* of the whole block */
+  gboolean spills_l2;      /* the call's buffers exceed the L2 */
+} CsimCost;
+
+typedef struct {
+  CsimTime overhead;       /* before the data move: wait, barrier, fill */
+  CsimTime duration;       /* of the data, were the lane alone on its block and links */
+  double sm_ps;            /* ps of the whole block's time that one byte takes; shared blocks add these up to 1e12 ps/s */
+} CsimOpCost;
+
+/* threads: of the block without NCCL's extra synchronisation warps. buffer_bytes: send + receive buffer of a rank. host_memory: some
+ * connection of the kernel goes through shared host memory. */
+void csim_cost_init(CsimCost *cost, const CsimGpuModel *gpu, const CsimShmModel *shm, CsimColl coll, CsimAlgo algo, CsimProto proto, int threads,
+                    CsimBytes buffer_bytes, gboolean host_memory);
+
+/* n_sources: operands read (received ones and the user's); n_local, n_remote: destinations written in own and in peers' memory.
+ * reads_user: one operand is the user's buffer. receives_only: no source but the received one, no remote destination. */
+typedef struct { CsimRole role; int n_sources, n_local, n_remote; gboolean reads_user, receives_only; CsimBytes bytes; } CsimOp4Cost;
+void csim_cost_op(const CsimCost *cost, const CsimOp4Cost *op, CsimOpCost *out);
+
+#endif

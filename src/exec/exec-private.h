@@ -1,0 +1,144 @@
+/*
+ * exec/exec-private.h - what the files of this layer share: lanes, connections, network ends.
+ *
+ * A *lane* runs its plan's primitives one after another. A primitive is cut into operations (Simple: slices, LL and LL128: one chunk).
+ * An operation starts when its lane is free, its data are visible and it has credit on every connection it uses; all
+ * three are kept as points in time, which are usually known before they come. So an operation that crosses no shared link is evaluated
+ * at once, without an event; one that does is an event at its start and one when its flow ends.
+ *
+ * A *connection* carries the operations of one lane to another, in order, through NCCL's slots: `visible` and `credit` are rings of times.
+ * A network connection has a Net beside it: the two proxies and the wire between the kernels.
+ */
+#ifndef CSIM_EXEC_PRIVATE_H
+#define CSIM_EXEC_PRIVATE_H
+
+#include "algos/plan.h"
+#include "exec/cost.h"
+#include "exec/exec.h"
+
+#define SLOTS 8 /* NCCL_STEPS */
+#define NO_INDEX UINT32_MAX
+
+typedef enum { LANE_WAIT, LANE_SCHEDULED, LANE_FLOWING, LANE_DRAIN, LANE_DONE } LaneState;
+
+/* Where a lane's time goes; indices of Lane.spent. */
+enum { SPENT_LAUNCH, SPENT_OVERHEAD, SPENT_COPY, SPENT_LINK, SPENT_WAIT_DATA, SPENT_WAIT_CREDIT, SPENT_N };
+
+typedef struct {
+  uint32_t tx_lane, rx_lane;
+  uint32_t sent;     /* operations that the sender has begun to give away */
+  uint32_t produced; /* ... whose first byte's arrival is known to the receiver */
+  uint32_t finished; /* ... whose last byte's arrival is known (LL, LL128: later than produced) */
+  uint32_t consumed; /* ... that the receiver has taken */
+  uint32_t credits;  /* ... whose slot's return is known to the sender */
+  uint32_t net;      /* index of its Net, or NO_INDEX */
+  uint32_t tx_links, rx_links; /* first entry in CsimExec.links: what the sender's stores and the receiver's loads cross */
+  uint8_t n_tx_links, n_rx_links;
+  uint8_t cap;       /* operations in flight: SLOTS / slice steps */
+  uint8_t kind;      /* CsimConnKind */
+  CsimTime latency;  /* of the wire, beyond the flag latency of the GPU model */
+  CsimTime visible[SLOTS], full[SLOTS], credit[SLOTS];
+} Conn;
+
+typedef struct {
+  CsimPlanCursor cursor;
+  CsimPrim prim;
+  CsimTime free, start;      /* when the worker is free; start of the operation at hand */
+  CsimTime ready;            /* latest of the inputs looked at so far */
+  CsimTime flow_end;         /* LANE_DRAIN: when the operation ended but for the sender's last byte */
+  CsimTime duration;         /* of the operation at hand, were it alone */
+  CsimBytes left, slice, bytes; /* of the primitive: still to do, slice size; of the operation */
+  uint32_t rank, recv, send; /* first entry in CsimExec.lane_conns */
+  uint32_t links;            /* first entry in CsimExec.links of what every operation of this lane crosses (NVLS multicast) */
+  uint16_t n_links;
+  uint32_t sm_link;          /* fluid link of a block shared with another lane, or NO_INDEX */
+  uint32_t ops;              /* operations done in this kernel */
+  uint16_t n_recv, n_send, channel, input; /* input: the next one to look at */
+  uint8_t role, state;
+  uint8_t slices;            /* of the primitive still to do */
+  uint8_t waits_credit;      /* the latest input was a credit */
+  CsimTime spent[SPENT_N];
+} Lane;
+
+typedef struct {
+  uint32_t conn;
+  uint32_t tx_rank, rx_rank;   /* whose proxies work */
+  uint32_t links;              /* first entry in CsimExec.links */
+  uint16_t n_links;
+  gboolean flowing;
+  uint32_t posted, queued, sent, wire, arrived, granted; /* operations that have passed each stage */
+  CsimTime latency;            /* NIC to NIC */
+  CsimTime flush;              /* receiver's GDR flush, 0 if none */
+  CsimTime post[SLOTS], grant[SLOTS];
+  CsimBytes bytes[SLOTS];
+} Net;
+
+typedef struct {
+  CsimTime proxy_free;
+  CsimTime kernel_start, kernel_end;
+  uint32_t lanes_left, first_lane, n_lanes;
+  uint16_t gpu;                /* index in CsimExec.gpus */
+  uint16_t iteration;
+} Rank;
+
+struct CsimExec {
+  CsimExecSpec spec;
+  CsimShape shape;
+  uint32_t *node_first;        /* n_nodes + 1 */
+  int *node_ranks;             /* ranks, node by node */
+  GArray *gpus;                /* CsimGpuModel, distinct */
+  CsimNetModel net_model;
+  CsimShmModel shm_model;
+  uint16_t *rank_gpu;          /* n_ranks */
+  CsimPart parts[CSIM_MAX_CHANNELS];
+
+  /* One call: */
+  CsimEngine *engine;
+  CsimFluid *fluid;
+  CsimPlan *plan;
+  const CsimCall *call;
+  CsimChoice choice;
+  CsimProtoShape proto;
+  CsimCost *costs;             /* one per entry of gpus */
+  uint16_t handler;
+  int iterations;              /* kernels to run back to back */
+  Rank *ranks;
+  Lane *lanes;
+  Conn *conns;
+  Net *nets;
+  uint32_t n_ranks, n_lanes, n_conns, n_nets;
+  GArray *lane_conns;          /* uint32_t */
+  GArray *links;               /* CsimFlowLink */
+  uint32_t *fluid_of;          /* machine link -> fluid link, NO_INDEX until used */
+  GArray *machine_of;          /* fluid link -> machine link, NO_INDEX for SM links */
+  uint32_t *work;              /* lanes to look at: ring buffer, one entry a lane */
+  uint32_t work_head, work_n;
+  uint8_t *in_work;            /* per lane */
+  uint32_t ranks_done;
+  CsimTime *period_end;        /* [iteration]: mean end of the kernels over ranks, summed as it comes */
+};
+
+/* build.c: lanes, connections and network ends of x->plan; x->engine and x->fluid exist. */
+gboolean exec_build(CsimExec *x, GError **error);
+void exec_unbuild(CsimExec *x);
+CsimLinkId exec_fluid_link(CsimExec *x, CsimLinkId machine_link);
+
+/* lane.c */
+void exec_lane_kernel(CsimExec *x, uint32_t lane, CsimTime start); /* a kernel begins on this lane */
+void exec_poke(CsimExec *x, uint32_t lane);                        /* an input became known */
+void exec_drain_work(CsimExec *x);
+void exec_lane_event(CsimExec *x, const CsimEvent *event);
+double exec_jitter(const CsimExec *x, const Lane *lane);
+
+/* net.c */
+void exec_net_post(CsimExec *x, uint32_t net, CsimTime kernel_done, CsimBytes wire_bytes);
+void exec_net_consumed(CsimExec *x, uint32_t net, CsimTime kernel_done);
+void exec_net_event(CsimExec *x, const CsimEvent *event);
+
+/* shape.c: fills x->shape from x->spec. */
+void exec_shape_init(CsimExec *x);
+
+/* Kinds of the one handler's events. */
+enum { EV_LANE_START, EV_LANE_FLOW, EV_NET_SEND, EV_NET_FLOW, EV_NET_WIRE, EV_NET_ARRIVE };
+
+#endif

@@ -1,0 +1,263 @@
+/*
+ * exec/exec.c - one call: choose, plan, build, run, read the clock.
+ */
+#include "base/units.h"
+#include "exec/exec-private.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Back-to-back calls that are simulated before the period is taken as settled. Collectives in which all ranks do the same have it at once. */
+#define ITERATIONS_PIPELINED 5
+
+static void on_event(CsimEngine *engine, void *owner, const CsimEvent *event) {
+  CsimExec *x = owner;
+  if (event->kind <= EV_LANE_FLOW) exec_lane_event(x, event);
+  else exec_net_event(x, event);
+  exec_drain_work(x);
+}
+
+/* --- set-up once ----------------------------------------------------------------------------------------------------- */
+
+static uint16_t gpu_index(CsimExec *x, const char *model) {
+  for (guint i = 0; i < x->gpus->len; i++)
+    if (strcmp(g_array_index(x->gpus, CsimGpuModel, i).name, model) == 0) return (uint16_t)i;
+  CsimGpuModel m;
+  csim_gpu_model_init(csim_machine_catalogue(x->spec.machine), model, &m);
+  g_array_append_val(x->gpus, m);
+  return (uint16_t)(x->gpus->len - 1);
+}
+
+/* The physical GPU behind a rank: its DEV node, which knows NVLinks and the PCI device. */
+static const CsimTopoNode *dev_of(const CsimTopoNode *gpu) {
+  for (guint i = 0; i < gpu->links->len; i++) {
+    const CsimTopoLink *l = &g_array_index(gpu->links, CsimTopoLink, i);
+    if (l->remote->type == CSIM_NODE_DEV) return l->remote;
+  }
+  return NULL;
+}
+
+static uint16_t model_of_rank(CsimExec *x, int rank) {
+  const CsimTopoNode *gpu = csim_comm_gpu(x->spec.comm, rank), *dev = dev_of(gpu);
+  char device[16];
+  g_snprintf(device, sizeof device, "0x%04x", dev ? (unsigned)(dev->dev.device >> 32 & 0xffff) : 0);
+  return gpu_index(x, csim_catalogue_gpu_model(csim_machine_catalogue(x->spec.machine), gpu->gpu.sm, dev ? dev->dev.nvlinks : 0,
+                                               dev && dev->dev.device ? device : NULL));
+}
+
+static const char *transport_name(CsimTransport t) {
+  static const char *const names[] = {"ib", "roce", "socket", "slingshot", "efa"};
+  return names[t];
+}
+
+CsimExec *csim_exec_new(const CsimExecSpec *spec, GError **error) {
+  CsimExec *x = g_new0(CsimExec, 1);
+  const CsimFabricSpec *fabric = &csim_machine_cluster(spec->machine)->fabric;
+  x->spec = *spec;
+  x->n_ranks = (uint32_t)csim_comm_info(spec->comm)->n_ranks;
+  x->gpus = g_array_new(FALSE, TRUE, sizeof(CsimGpuModel));
+  x->rank_gpu = g_new(uint16_t, x->n_ranks);
+  for (uint32_t r = 0; r < x->n_ranks; r++) x->rank_gpu[r] = model_of_rank(x, (int)r);
+  x->costs = g_new0(CsimCost, x->gpus->len);
+  x->fluid_of = g_new(uint32_t, csim_machine_n_links(spec->machine));
+  csim_net_model_init(csim_machine_catalogue(spec->machine), transport_name(fabric->transport), fabric->mtu, &x->net_model);
+  csim_shm_model_init(csim_machine_catalogue(spec->machine), &x->shm_model);
+  exec_shape_init(x);
+  return x;
+}
+
+void csim_exec_free(CsimExec *x) {
+  if (!x) return;
+  g_array_unref(x->gpus);
+  g_free(x->rank_gpu);
+  g_free(x->costs);
+  g_free(x->fluid_of);
+  g_free(x->node_first);
+  g_free(x->node_ranks);
+  g_free(x);
+}
+
+/* --- one call -------------------------------------------------------------------------------------------------------- */
+
+/* NCCL's nBytes: the larger of the two buffers of a rank. */
+static CsimBytes call_bytes(const CsimExec *x, const CsimCall *call) {
+  CsimBytes bytes = call->count * csim_type_size(call->type);
+  return call->coll == CSIM_COLL_ALL_GATHER || call->coll == CSIM_COLL_REDUCE_SCATTER ? bytes * x->n_ranks : bytes;
+}
+
+static CsimBytes buffer_bytes(const CsimExec *x, const CsimCall *call) {
+  CsimBytes bytes = call->count * csim_type_size(call->type);
+  switch (call->coll) {
+  case CSIM_COLL_ALL_GATHER:
+  case CSIM_COLL_REDUCE_SCATTER: return bytes * (x->n_ranks + 1);
+  case CSIM_COLL_ALLTOALL: return bytes * 2 * x->n_ranks;
+  default: return bytes * 2;
+  }
+}
+
+static gboolean choose(CsimExec *x, const CsimCall *call, int *n_used, GError **error) {
+  if (call->coll >= CSIM_N_NCCL_FUNCS) {
+    CsimP2pSplit split;
+    csim_tuning_p2p_split(x->spec.tuning, 0, (int)(x->n_ranks > 1), call->count * csim_type_size(call->type), 0, &split);
+    *n_used = csim_comm_info(x->spec.comm)->n_p2p_channels;
+    x->choice = (CsimChoice){CSIM_ALGO_P2P, split.proto, *n_used, 640, -1};
+  } else {
+    if (!csim_tuning_choose(x->spec.tuning, call->coll, call->type, call->op, call_bytes(x, call), &x->choice, error)) return FALSE;
+    csim_tuning_split(x->spec.tuning, call->coll, &x->choice, call->type, call->count, x->parts, n_used);
+  }
+  x->proto = csim_tuning_shape(x->spec.tuning, call->coll, x->choice.algo, x->choice.proto);
+  return TRUE;
+}
+
+static CsimPlan *make_plan(CsimExec *x, const CsimCall *call, int n_used, GError **error) {
+  CsimPlanPart parts[CSIM_MAX_CHANNELS];
+  for (int i = 0; i < n_used && x->choice.algo != CSIM_ALGO_P2P; i++)
+    parts[i] = (CsimPlanPart){x->parts[i].offset, x->parts[i].bytes, x->parts[i].chunk};
+  CsimPlanSpec spec = {
+    .coll = call->coll, .algo = x->choice.algo, .count_bytes = call->count * csim_type_size(call->type),
+    .elem_bytes = (int)csim_type_size(call->type), .root = call->root, .n_channels = n_used, .parts = parts,
+    .align_bytes = 16, .shape = &x->shape,
+  };
+  return csim_plan_new(&spec, error);
+}
+
+static gboolean is_pipelined(const CsimExec *x, CsimColl coll) {
+  gboolean ring = x->choice.algo == CSIM_ALGO_RING;
+  return !(ring && coll != CSIM_COLL_BROADCAST && coll != CSIM_COLL_REDUCE) && x->choice.algo != CSIM_ALGO_NVLS && coll != CSIM_COLL_ALLTOALL;
+}
+
+static gboolean uses_host_memory(const CsimExec *x) {
+  for (uint32_t i = 0; i < x->n_conns; i++)
+    if (x->conns[i].kind == CSIM_CONN_SHM) return TRUE;
+  return FALSE;
+}
+
+static void start_kernels(CsimExec *x) {
+  for (uint32_t r = 0; r < x->n_ranks; r++) {
+    Rank *rank = &x->ranks[r];
+    if (rank->n_lanes == 0) {
+      rank->iteration = (uint16_t)x->iterations;
+      x->ranks_done++;
+    }
+    for (uint32_t i = 0; i < rank->n_lanes; i++) exec_lane_kernel(x, rank->first_lane + i, 0);
+  }
+  exec_drain_work(x);
+}
+
+/* A dead-lock is a bug of a plan or of this layer: say who waits. */
+static void report_deadlock(const CsimExec *x) {
+  for (uint32_t i = 0, said = 0; i < x->n_lanes && said < 10; i++) {
+    const Lane *l = &x->lanes[i];
+    if (l->state == LANE_DONE) continue;
+    said++;
+    g_critical("rank %u channel %u role %u waits in state %u at input %u of operation %u", l->rank, l->channel, l->role, l->state, l->input, l->ops);
+  }
+  g_error("dead-lock in %s %s", csim_coll_name(x->call->coll), csim_algo_name(x->choice.algo));
+}
+
+static gboolean run_engine(CsimExec *x, GError **error) {
+  CsimEnd end = csim_engine_run(x->engine, CSIM_TIME_NEVER, 0);
+  if (end == CSIM_END_INTERRUPTED) {
+    g_set_error_literal(error, CSIM_ERROR, CSIM_ERROR_INTERRUPTED, "interrupted");
+    return FALSE;
+  }
+  if (x->ranks_done < x->n_ranks) report_deadlock(x);
+  return TRUE;
+}
+
+/* nccl-tests' time: n calls back to back, mean over ranks; periods that were not simulated are like the last one. */
+static CsimTime gpu_time(const CsimExec *x) {
+  guint busy = 0;
+  for (uint32_t r = 0; r < x->n_ranks; r++) busy += x->ranks[r].n_lanes > 0;
+  if (busy == 0) return 0;
+  CsimTime last = x->period_end[x->iterations - 1] / busy;
+  CsimTime before = x->iterations > 1 ? x->period_end[x->iterations - 2] / busy : 0;
+  int n = MAX(x->spec.iters, x->iterations);
+  return (last + (n - x->iterations) * (last - before)) / n;
+}
+
+/* The host launches one GPU after the other: a soft maximum of both (datapath.md 1.5). */
+static double with_launch(const CsimExec *x, double gpu_us) {
+  const CsimGpuModel *gpu = &g_array_index(x->gpus, CsimGpuModel, 0);
+  double driven = x->spec.launch == CSIM_LAUNCH_SINGLE ? csim_comm_info(x->spec.comm)->max_local_ranks : 1;
+  double host_us = csim_time_us(gpu->launch) * driven, p = gpu->launch_norm;
+  return pow(pow(gpu_us, p) + pow(host_us, p), 1 / p);
+}
+
+static void busiest_link(const CsimExec *x, CsimTime total, CsimBreakdown *out) {
+  CsimTime longest = 0;
+  out->busiest = NO_INDEX;
+  for (guint i = 0; i < x->machine_of->len; i++) {
+    uint32_t link = g_array_index(x->machine_of, uint32_t, i);
+    CsimLinkUse use = csim_fluid_link_use(x->fluid, i);
+    if (link == NO_INDEX || use.binding <= longest) continue;
+    longest = use.binding;
+    out->busiest = link;
+  }
+  out->busiest_share = total > 0 ? (double)longest / (double)total : 0;
+}
+
+/* The last lane to finish tells where the time went. */
+static void read_breakdown(const CsimExec *x, double time_us, CsimBreakdown *out) {
+  const Lane *last = NULL;
+  for (uint32_t i = 0; i < x->n_lanes; i++)
+    if (!last || x->lanes[i].free > last->free) last = &x->lanes[i];
+  if (!last || last->free <= 0) return;
+  double total = (double)last->free, gpu_share = MIN(1.0, total / x->iterations * 1e-6 / time_us);
+  out->overhead = gpu_share * (double)last->spent[SPENT_OVERHEAD] / total;
+  out->copy = gpu_share * (double)last->spent[SPENT_COPY] / total;
+  out->link = gpu_share * (double)last->spent[SPENT_LINK] / total;
+  out->wait = gpu_share * (double)last->spent[SPENT_WAIT_DATA] / total;
+  out->credit = gpu_share * (double)last->spent[SPENT_WAIT_CREDIT] / total;
+  out->launch = 1 - out->overhead - out->copy - out->link - out->wait - out->credit;
+  busiest_link(x, last->free, out);
+}
+
+static gboolean build(CsimExec *x, const CsimCall *call, GError **error) {
+  x->engine = csim_engine_new(x->spec.queue);
+  x->fluid = csim_fluid_new(x->engine);
+  x->handler = csim_engine_add_handler(x->engine, "exec", on_event, x);
+  csim_engine_set_interrupt(x->engine, x->spec.interrupt);
+  csim_engine_set_digest(x->engine, x->spec.digest);
+  memset(x->fluid_of, 0xff, csim_machine_n_links(x->spec.machine) * sizeof *x->fluid_of);
+  x->ranks_done = 0;
+  x->work_head = x->work_n = 0;
+  x->iterations = is_pipelined(x, call->coll) ? MIN(MAX(x->spec.iters, 1), ITERATIONS_PIPELINED) : 1;
+  x->period_end = g_new0(CsimTime, x->iterations);
+  if (!exec_build(x, error)) return FALSE;
+  for (guint i = 0; i < x->gpus->len; i++)
+    csim_cost_init(&x->costs[i], &g_array_index(x->gpus, CsimGpuModel, i), &x->shm_model, call->coll, x->choice.algo, x->choice.proto,
+                   x->choice.n_threads, buffer_bytes(x, call), uses_host_memory(x));
+  return TRUE;
+}
+
+static void tear_down(CsimExec *x) {
+  exec_unbuild(x);
+  g_clear_pointer(&x->period_end, g_free);
+  g_clear_pointer(&x->fluid, csim_fluid_free);
+  g_clear_pointer(&x->engine, csim_engine_free);
+  g_clear_pointer(&x->plan, csim_plan_free);
+}
+
+gboolean csim_exec_call(CsimExec *x, const CsimCall *call, CsimExecResult *out, GError **error) {
+  int n_used = 0;
+  x->call = call;
+  *out = (CsimExecResult){0};
+  if (!choose(x, call, &n_used, error)) return FALSE;
+  x->plan = make_plan(x, call, n_used, error);
+  gboolean ok = x->plan && build(x, call, error);
+  if (ok) {
+    start_kernels(x);
+    ok = run_engine(x, error);
+  }
+  if (ok) {
+    out->choice = x->choice;
+    out->n_channels = n_used;
+    out->time_us = with_launch(x, csim_time_us(gpu_time(x)));
+    read_breakdown(x, out->time_us, &out->where);
+    out->digest = csim_engine_digest(x->engine);
+    out->events = csim_engine_stats(x->engine).events;
+  }
+  tear_down(x);
+  return ok;
+}

@@ -1,0 +1,344 @@
+/*
+ * exec/lane.c - the life of a lane: next operation, wait, move, hand on.
+ */
+#include "base/rng.h"
+#include "exec/exec-private.h"
+
+#define ELEMS_PER_PACK 16 /* slices are cut at multiples of 16 elements (NCCL 2.30, device/prims_simple.h) */
+#define RNG_OVERHEAD 1 /* purpose of the draws of this file */
+#define MIN_SLICE_SHARE 32 /* no slice below 1/32 of its slots (same place) */
+
+/* The connections that the lane's primitive uses: [*first, *first + n) in x->lane_conns. */
+static guint used(uint32_t base, guint n, int peer, uint32_t *first) {
+  *first = peer >= 0 ? base + (uint32_t)peer : base;
+  return peer == CSIM_PEER_NONE ? 0 : peer == CSIM_PEER_ALL ? n : 1;
+}
+static guint recvs(const Lane *l, uint32_t *first) { return used(l->recv, l->n_recv, l->prim.recv_peer, first); }
+static guint sends(const Lane *l, uint32_t *first) { return used(l->send, l->n_send, l->prim.send_peer, first); }
+
+static Conn *conn_at(CsimExec *x, uint32_t i) { return &x->conns[g_array_index(x->lane_conns, uint32_t, i)]; }
+
+static void push_work(CsimExec *x, uint32_t lane) {
+  if (x->in_work[lane]) return;
+  x->in_work[lane] = 1;
+  uint32_t tail = x->work_head + x->work_n++;
+  x->work[tail >= x->n_lanes ? tail - x->n_lanes : tail] = lane;
+}
+
+void exec_poke(CsimExec *x, uint32_t lane) {
+  LaneState s = x->lanes[lane].state;
+  if (s == LANE_WAIT || s == LANE_DRAIN) push_work(x, lane);
+}
+
+/* Uniform in [1 - jitter, 1 + jitter), the same for equivalent lanes of all ranks: keyed by channel, role and operation. */
+double exec_jitter(const CsimExec *x, const Lane *l) {
+  double amplitude = x->costs[x->ranks[l->rank].gpu].gpu->jitter;
+  if (amplitude == 0) return 1;
+  uint64_t entity = ((uint64_t)l->channel << 8) | l->role;
+  uint64_t draw = csim_rng_at(x->spec.seed, entity, RNG_OVERHEAD, l->ops);
+  return 1 + amplitude * ((double)(draw >> 11) * 0x1p-52 - 1);
+}
+
+/* --- next operation ------------------------------------------------------------------------------------------------ */
+
+static void cut_slices(const CsimExec *x, Lane *l) {
+  const CsimProtoShape *p = &x->proto;
+  l->left = l->prim.bytes;
+  if (x->choice.proto != CSIM_PROTO_SIMPLE) {
+    l->slices = 1;
+    l->slice = l->left;
+    return;
+  }
+  CsimBytes elem = csim_plan_spec(x->plan)->elem_bytes;
+  CsimBytes elems = (l->left + elem - 1) / elem;
+  l->slices = (uint8_t)(p->chunk_steps / p->slice_steps);
+  CsimBytes pack = ELEMS_PER_PACK * (CsimBytes)l->slices;
+  CsimBytes even = (elems + pack - 1) / pack * ELEMS_PER_PACK * elem;
+  l->slice = MAX(even, p->step * p->slice_steps / MIN_SLICE_SHARE);
+}
+
+static void begin_op(Lane *l) {
+  l->bytes = MIN(l->left, l->slice);
+  l->input = 0;
+  l->ready = 0;
+  l->waits_credit = 0;
+}
+
+/* FALSE when the kernel's work on this lane is done. */
+static gboolean next_op(CsimExec *x, Lane *l) {
+  while (l->slices == 0) {
+    if (!csim_plan_next(x->plan, &l->cursor, &l->prim)) return FALSE;
+    cut_slices(x, l);
+  }
+  begin_op(l);
+  return TRUE;
+}
+
+static void kernel_done(CsimExec *x, Lane *l) {
+  Rank *r = &x->ranks[l->rank];
+  l->state = LANE_DONE;
+  r->kernel_end = MAX(r->kernel_end, l->free);
+  if (--r->lanes_left > 0) return;
+  x->period_end[r->iteration] += r->kernel_end;
+  if (++r->iteration == x->iterations) {
+    x->ranks_done++;
+    return;
+  }
+  r->kernel_start = r->kernel_end;
+  r->lanes_left = r->n_lanes;
+  for (uint32_t i = 0; i < r->n_lanes; i++) exec_lane_kernel(x, r->first_lane + i, r->kernel_start);
+}
+
+void exec_lane_kernel(CsimExec *x, uint32_t lane, CsimTime start) {
+  Lane *l = &x->lanes[lane];
+  const CsimCost *cost = &x->costs[x->ranks[l->rank].gpu];
+  CsimLane id = l->cursor.lane;
+  csim_plan_start(x->plan, id, &l->cursor);
+  CsimTime lag = cost->start + l->channel * cost->gpu->stagger;
+  l->free = start + lag;
+  l->spent[SPENT_LAUNCH] += lag;
+  l->ops = 0;
+  l->slices = 0;
+  l->state = LANE_WAIT;
+  l->input = UINT16_MAX; /* no operation yet */
+  push_work(x, lane);
+}
+
+/* --- inputs -------------------------------------------------------------------------------------------------------- */
+
+/* Goes on from the input that was missing last time; TRUE when all are known. */
+static gboolean inputs_known(CsimExec *x, Lane *l) {
+  uint32_t r0, s0;
+  guint n_recv = recvs(l, &r0), n_send = sends(l, &s0);
+  for (; l->input < n_recv; l->input++) {
+    const Conn *c = conn_at(x, r0 + l->input);
+    if (c->produced == c->consumed) return FALSE;
+    CsimTime t = c->visible[c->consumed % SLOTS];
+    if (t > l->ready) l->ready = t;
+  }
+  for (; l->input < n_recv + n_send; l->input++) {
+    const Conn *c = conn_at(x, s0 + l->input - n_recv);
+    if (c->sent < c->cap) continue;
+    uint32_t freed = c->sent - c->cap;
+    if (c->credits <= freed) return FALSE;
+    CsimTime t = c->credit[freed % SLOTS];
+    if (t > l->ready) {
+      l->ready = t;
+      l->waits_credit = 1;
+    }
+  }
+  return TRUE;
+}
+
+/* --- handing on ---------------------------------------------------------------------------------------------------- */
+
+/* LL and LL128 cut through: the receiver may begin with the first line. */
+static void publish_first_line(CsimExec *x, Lane *l, const CsimCost *cost) {
+  uint32_t s0;
+  guint n = sends(l, &s0);
+  for (guint i = 0; i < n; i++) {
+    Conn *c = conn_at(x, s0 + i);
+    if (c->net != NO_INDEX) continue;
+    c->visible[c->produced % SLOTS] = l->start + cost->ll->a + cost->lat + c->latency;
+    c->produced++;
+    c->sent++;
+    exec_poke(x, c->rx_lane);
+  }
+}
+
+static void give_credit(CsimExec *x, Lane *l, const CsimCost *cost, CsimTime end) {
+  uint32_t r0;
+  guint n = recvs(l, &r0);
+  for (guint i = 0; i < n; i++) {
+    Conn *c = conn_at(x, r0 + i);
+    c->consumed++;
+    if (c->net != NO_INDEX) {
+      exec_net_consumed(x, c->net, end);
+      continue;
+    }
+    c->credit[c->credits % SLOTS] = end + cost->gpu->credit + c->latency;
+    c->credits++;
+    exec_poke(x, c->tx_lane);
+  }
+}
+
+static void give_data(CsimExec *x, Lane *l, const CsimCost *cost, CsimTime end) {
+  uint32_t s0;
+  guint n = sends(l, &s0);
+  for (guint i = 0; i < n; i++) {
+    Conn *c = conn_at(x, s0 + i);
+    if (c->net != NO_INDEX) {
+      c->sent++;
+      exec_net_post(x, c->net, end, (CsimBytes)((double)l->bytes * (cost->ll ? cost->ll->wire_factor : 1)));
+      continue;
+    }
+    if (cost->ll) {
+      c->full[c->finished % SLOTS] = end + cost->lat + c->latency;
+    } else {
+      CsimTime flag = c->kind == CSIM_CONN_SHM ? cost->gpu->host_flag : cost->gpu->flag;
+      c->visible[c->produced % SLOTS] = end + cost->gpu->simple.post + flag + c->latency;
+      c->produced++;
+      c->sent++;
+    }
+    c->finished++;
+    exec_poke(x, c->rx_lane);
+  }
+}
+
+/* --- one operation ------------------------------------------------------------------------------------------------- */
+
+/* LL and LL128: the last line cannot be taken before the sender has written it. FALSE: not known yet. */
+static gboolean last_line(CsimExec *x, const Lane *l, CsimTime *end) {
+  uint32_t r0;
+  guint n = recvs(l, &r0);
+  for (guint i = 0; i < n; i++) {
+    const Conn *c = conn_at(x, r0 + i);
+    if (c->net != NO_INDEX) continue; /* the proxy sends whole slots */
+    if (c->finished == c->consumed) return FALSE;
+    *end = MAX(*end, c->full[c->consumed % SLOTS]);
+  }
+  return TRUE;
+}
+
+/* The data have moved by flow_end. FALSE: the lane must wait for its sender's last line. */
+static gboolean finish_op(CsimExec *x, Lane *l, CsimTime flow_end) {
+  const CsimCost *cost = &x->costs[x->ranks[l->rank].gpu];
+  CsimTime end = flow_end;
+  if (cost->ll && !last_line(x, l, &end)) {
+    l->flow_end = flow_end;
+    l->state = LANE_DRAIN;
+    return FALSE;
+  }
+  l->spent[SPENT_COPY] += l->duration;
+  l->spent[SPENT_LINK] += flow_end - l->start - l->duration;
+  l->spent[SPENT_WAIT_DATA] += end - flow_end;
+  give_data(x, l, cost, end);
+  give_credit(x, l, cost, end);
+  l->free = end;
+  l->left -= l->bytes;
+  l->slices--;
+  l->ops++;
+  l->state = LANE_WAIT;
+  l->input = UINT16_MAX;
+  return TRUE;
+}
+
+/* Adds n links to buf, the weights of equal ones together. */
+static guint add_links(CsimFlowLink *buf, guint have, const CsimFlowLink *links, guint n) {
+  for (guint i = 0; i < n; i++) {
+    guint k = 0;
+    while (k < have && buf[k].link != links[i].link) k++;
+    if (k < have) buf[k].weight += links[i].weight;
+    else buf[have++] = links[i];
+  }
+  g_assert(have <= CSIM_FLUID_MAX_LINKS);
+  return have;
+}
+
+/* Links that the operation's bytes cross: *links points into the pool where that serves, else at buf. */
+static guint op_links(CsimExec *x, const Lane *l, CsimFlowLink *buf, const CsimFlowLink **links, double sm_ps) {
+  uint32_t r0, s0;
+  guint n_recv = recvs(l, &r0), n_send = sends(l, &s0), n = 0;
+  const CsimFlowLink *pool = (const CsimFlowLink *)(void *)x->links->data;
+  gboolean shares_block = l->sm_link != NO_INDEX && sm_ps > 0;
+  *links = buf;
+  if (n_send == 1 && !shares_block && l->n_links == 0 && (n_recv == 0 || conn_at(x, r0)->n_rx_links == 0)) {
+    const Conn *c = conn_at(x, s0);
+    *links = pool + c->tx_links;
+    return c->n_tx_links;
+  }
+  n = add_links(buf, n, pool + l->links, l->n_links);
+  for (guint i = 0; i < n_send; i++) {
+    const Conn *c = conn_at(x, s0 + i);
+    n = add_links(buf, n, pool + c->tx_links, c->n_tx_links);
+  }
+  for (guint i = 0; i < n_recv; i++) {
+    const Conn *c = conn_at(x, r0 + i);
+    n = add_links(buf, n, pool + c->rx_links, c->n_rx_links);
+  }
+  if (shares_block) buf[n++] = (CsimFlowLink){l->sm_link, (float)sm_ps};
+  return n;
+}
+
+static void op_shape(CsimExec *x, const Lane *l, CsimOp4Cost *op) {
+  uint32_t r0, s0;
+  guint n_recv = recvs(l, &r0), n_send = sends(l, &s0);
+  gboolean src = (l->prim.flags & CSIM_PRIM_SRC) != 0, dst = (l->prim.flags & CSIM_PRIM_DST) != 0;
+  *op = (CsimOp4Cost){.role = l->role, .n_sources = (int)n_recv + src, .n_local = dst, .reads_user = src,
+                      .receives_only = !src && n_send == 0, .bytes = l->bytes};
+  for (guint i = 0; i < n_send; i++) {
+    /* A network buffer lies in the GPU's own memory unless the kernel's stores leave the GPU (host staging, PXN). */
+    const Conn *c = conn_at(x, s0 + i);
+    if (c->net != NO_INDEX && c->n_tx_links == 0) op->n_local++;
+    else op->n_remote++;
+  }
+}
+
+static void start_flow(CsimExec *x, uint32_t lane, Lane *l) {
+  CsimFlowLink buf[CSIM_FLUID_MAX_LINKS];
+  const CsimFlowLink *links;
+  CsimOp4Cost op;
+  CsimOpCost c;
+  op_shape(x, l, &op);
+  csim_cost_op(&x->costs[x->ranks[l->rank].gpu], &op, &c);
+  guint n = op_links(x, l, buf, &links, c.sm_ps);
+  CsimRate cap = (CsimRate)((double)l->bytes * 1e12 / (double)MAX(l->duration, 1));
+  l->state = LANE_FLOWING;
+  csim_fluid_start(x->fluid, links, n, l->bytes, MAX(cap, 1), x->handler, EV_LANE_FLOW, lane, 0);
+}
+
+/* All inputs are known: fixes start and duration. TRUE when the operation is over at once (it crosses no shared link). */
+static gboolean start_op(CsimExec *x, uint32_t lane, Lane *l) {
+  const CsimCost *cost = &x->costs[x->ranks[l->rank].gpu];
+  CsimFlowLink buf[CSIM_FLUID_MAX_LINKS];
+  const CsimFlowLink *links;
+  CsimOp4Cost op;
+  CsimOpCost c;
+  op_shape(x, l, &op);
+  csim_cost_op(cost, &op, &c);
+  CsimTime overhead = (CsimTime)((double)c.overhead * exec_jitter(x, l));
+  CsimTime earliest = l->free + overhead;
+  l->start = cost->ll ? MAX(earliest, l->ready) : MAX(l->free, l->ready) + overhead;
+  l->duration = c.duration;
+  l->spent[SPENT_OVERHEAD] += overhead;
+  l->spent[l->waits_credit ? SPENT_WAIT_CREDIT : SPENT_WAIT_DATA] += l->start - earliest;
+  if (cost->ll) publish_first_line(x, l, cost);
+  if (l->bytes == 0 || op_links(x, l, buf, &links, c.sm_ps) == 0) return finish_op(x, l, l->start + l->duration);
+  l->state = LANE_SCHEDULED;
+  CsimTime now = csim_engine_now(x->engine);
+  if (l->start <= now) start_flow(x, lane, l);
+  else csim_engine_at(x->engine, l->start, x->handler, EV_LANE_START, lane, 0);
+  return FALSE;
+}
+
+static void run_lane(CsimExec *x, uint32_t lane) {
+  Lane *l = &x->lanes[lane];
+  if (l->state == LANE_DRAIN && !finish_op(x, l, l->flow_end)) return;
+  while (l->state == LANE_WAIT) {
+    if (l->input == UINT16_MAX && !next_op(x, l)) {
+      kernel_done(x, l);
+      return;
+    }
+    if (!inputs_known(x, l) || !start_op(x, lane, l)) return;
+  }
+}
+
+void exec_drain_work(CsimExec *x) {
+  while (x->work_n > 0) {
+    uint32_t lane = x->work[x->work_head];
+    if (++x->work_head == x->n_lanes) x->work_head = 0;
+    x->work_n--;
+    x->in_work[lane] = 0;
+    run_lane(x, lane);
+  }
+}
+
+void exec_lane_event(CsimExec *x, const CsimEvent *event) {
+  Lane *l = &x->lanes[event->entity];
+  if (event->kind == EV_LANE_START) {
+    start_flow(x, event->entity, l);
+    return;
+  }
+  /* The floor of a short operation may outlast its flow. */
+  if (finish_op(x, l, MAX(event->time, l->start + l->duration))) push_work(x, event->entity);
+}
