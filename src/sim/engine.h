@@ -46,9 +46,14 @@ typedef struct { uint32_t slot, generation; } CsimEventRef;
 CsimEventRef csim_engine_at(CsimEngine *engine, CsimTime at, uint16_t handler, uint16_t kind, uint32_t entity, uint64_t arg);
 /* Cancels lazily; a ref that has fired or was cancelled is a no-op. */
 void csim_engine_cancel(CsimEngine *engine, CsimEventRef ref);
+/* Runs a handler at once, inside the current event, counted and digested as an event of its own: for a model that
+ * finishes several things in one event and must tell the owner of each. */
+void csim_engine_fire(CsimEngine *engine, uint16_t handler, uint16_t kind, uint32_t entity, uint64_t arg);
 
 /* Re-armable timer, one per entity: moving it later costs nothing until the old date pops. Caller-owned memory,
- * zero-initialised with csim_timer_init. Fires `handler` with (kind, entity, arg). */
+ * initialised with csim_timer_init, which must stay where it is while the timer is armed (disarm before freeing it).
+ * Fires `handler` with (kind, entity, arg). A timer that was moved later takes its place among equal dates when the
+ * old date pops. Disarming costs a cancel; moving earlier a cancel and an event. */
 typedef struct {
   CsimTime due; /* CSIM_TIME_NEVER: disarmed */
   CsimTime queued;
@@ -81,6 +86,10 @@ void csim_engine_stop(CsimEngine *engine);
 /* Looked at every few thousand events; NULL for none. For Ctrl-C. */
 void csim_engine_set_interrupt(CsimEngine *engine, const volatile int *interrupt);
 
+/* How many events one instant may execute before CSIM_END_STUCK; default 20 million (a collective that starts on
+ * 100 000 ranks at once stays far below). */
+void csim_engine_set_watchdog(CsimEngine *engine, uint64_t max_events_per_instant);
+
 /* 64-bit digest of the history (time, handler, kind, entity), order-sensitive. Off by default (about 2 ns an event). */
 void csim_engine_set_digest(CsimEngine *engine, gboolean on);
 uint64_t csim_engine_digest(const CsimEngine *engine);
@@ -91,5 +100,9 @@ typedef struct {
   uint64_t bytes_per_pending; /* memory of slab and queue / peak_pending */
 } CsimEngineStats;
 CsimEngineStats csim_engine_stats(const CsimEngine *engine);
+/* Names of handlers, for traces and "who made this instant stuck". */
+const char *csim_engine_handler_name(const CsimEngine *engine, uint16_t handler);
+/* The handler that executed last. */
+uint16_t csim_engine_last_handler(const CsimEngine *engine);
 
 #endif

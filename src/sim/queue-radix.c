@@ -1,0 +1,205 @@
+/*
+ * sim/queue-radix.c - the default queue: a monotone radix heap (docs/decisions/0001-event-queue.md).
+ *
+ * `last` is the date popped last; no entry is earlier. An entry lies in the bucket named by the highest digit
+ * (DIGIT_BITS bits) in which its date differs from `last`, and by that digit; equal dates lie in bucket 0. The
+ * lowest non-empty bucket therefore holds the earliest entries. When bucket 0 is empty, `last` becomes the
+ * minimum of the lowest bucket and its entries spread over buckets of lower digits.
+ *
+ * Buckets are lists of blocks, appended to and spread in order: equal dates stay in order of arrival without
+ * any comparison and no entry is copied to make room. Blocks are reserved on push for the worst spread of the
+ * pending entries, so that memory depends on their largest number only.
+ */
+#include "sim/queue.h"
+
+#define DIGIT_BITS 3
+#define DIGITS (1u << DIGIT_BITS)
+#define LEVELS ((63 + DIGIT_BITS) / DIGIT_BITS)
+#define N_BUCKETS (1 + LEVELS * DIGITS)
+#define MASK_WORDS ((N_BUCKETS + 63) / 64)
+
+#define BLOCK_ENTRIES 31 /* with the header 504 bytes */
+#define NO_BLOCK UINT32_MAX
+
+typedef struct {
+  uint32_t next, n;
+  CsimQueueEntry entry[BLOCK_ENTRIES];
+} Block;
+
+typedef struct {
+  uint32_t head, tail; /* blocks */
+  CsimTime min;
+} Bucket;
+
+struct CsimQueue {
+  CsimTime last;
+  uint32_t head_at; /* first entry of bucket 0's head block that is still there */
+  gsize n, room; /* entries; and for how many the blocks suffice */
+  uint64_t mask[MASK_WORDS]; /* buckets that are not empty */
+  Bucket bucket[N_BUCKETS];
+  Block *blocks;
+  uint32_t n_blocks, free_block;
+};
+
+/* Each bucket may have one block that is not full, and bucket 0 one that is partly taken. */
+static void grow_blocks(CsimQueue *q) {
+  uint32_t old = q->n_blocks;
+  q->n_blocks = MAX(256, 2 * old);
+  q->room = (gsize)(q->n_blocks - N_BUCKETS - 1) * BLOCK_ENTRIES;
+  q->blocks = g_renew(Block, q->blocks, q->n_blocks);
+  for (uint32_t i = q->n_blocks; i-- > old;) {
+    q->blocks[i].next = q->free_block;
+    q->free_block = i;
+  }
+}
+
+static uint32_t take_block(CsimQueue *q) {
+  uint32_t b = q->free_block;
+  q->free_block = q->blocks[b].next;
+  q->blocks[b].next = NO_BLOCK;
+  q->blocks[b].n = 0;
+  return b;
+}
+
+static void give_block(CsimQueue *q, uint32_t b) {
+  q->blocks[b].next = q->free_block;
+  q->free_block = b;
+}
+
+static CsimQueue *radix_new(void) {
+  CsimQueue *q = g_new0(CsimQueue, 1);
+  q->free_block = NO_BLOCK;
+  for (guint i = 0; i < N_BUCKETS; i++)
+    q->bucket[i].head = q->bucket[i].tail = NO_BLOCK;
+  return q;
+}
+
+static void radix_free(CsimQueue *q) {
+  if (!q) return;
+  g_free(q->blocks);
+  g_free(q);
+}
+
+static inline guint bucket_of(CsimTime last, CsimTime time) {
+  uint64_t differ = (uint64_t)time ^ (uint64_t)last;
+  if (differ == 0) return 0;
+  guint level = (63u - (guint)__builtin_clzll(differ)) / DIGIT_BITS;
+  return 1 + level * DIGITS + (((uint64_t)time >> (level * DIGIT_BITS)) & (DIGITS - 1));
+}
+
+/* An empty bucket takes its first block. */
+static void open_bucket(CsimQueue *q, guint i) {
+  Bucket *b = &q->bucket[i];
+  b->head = b->tail = take_block(q);
+  b->min = CSIM_TIME_NEVER;
+  q->mask[i / 64] |= UINT64_C(1) << (i % 64);
+}
+
+static void close_bucket(CsimQueue *q, guint i) {
+  q->bucket[i].head = q->bucket[i].tail = NO_BLOCK;
+  q->mask[i / 64] &= ~(UINT64_C(1) << (i % 64));
+}
+
+static Block *extend_bucket(CsimQueue *q, Bucket *b) {
+  uint32_t fresh = take_block(q);
+  q->blocks[b->tail].next = fresh;
+  b->tail = fresh;
+  return &q->blocks[fresh];
+}
+
+static inline void append(CsimQueue *q, guint i, CsimQueueEntry entry) {
+  Bucket *b = &q->bucket[i];
+  if (b->tail == NO_BLOCK) open_bucket(q, i);
+  Block *block = &q->blocks[b->tail];
+  if (G_UNLIKELY(block->n == BLOCK_ENTRIES)) block = extend_bucket(q, b);
+  block->entry[block->n++] = entry;
+  if (entry.time < b->min) b->min = entry.time;
+}
+
+static void radix_push(CsimQueue *q, CsimQueueEntry entry) {
+  g_assert(entry.time >= q->last);
+  if (G_UNLIKELY(q->n == q->room)) grow_blocks(q);
+  q->n++;
+  append(q, bucket_of(q->last, entry.time), entry);
+}
+
+static guint lowest_bucket(const CsimQueue *q) {
+  for (guint w = 0; w < MASK_WORDS; w++)
+    if (q->mask[w]) return 64 * w + (guint)__builtin_ctzll(q->mask[w]);
+  return N_BUCKETS;
+}
+
+/* Bucket i was the lowest: its minimum becomes `last` and its entries move to lower buckets. */
+static void spread(CsimQueue *q, guint i) {
+  uint32_t at = q->bucket[i].head;
+  q->last = q->bucket[i].min;
+  close_bucket(q, i);
+  while (at != NO_BLOCK) {
+    const Block *block = &q->blocks[at];
+    uint32_t next = block->next;
+    for (uint32_t k = 0; k < block->n; k++)
+      append(q, bucket_of(q->last, block->entry[k].time), block->entry[k]);
+    give_block(q, at);
+    at = next;
+  }
+}
+
+static CsimQueueEntry take_first(CsimQueue *q) {
+  Bucket *b = &q->bucket[0];
+  Block *block = &q->blocks[b->head];
+  CsimQueueEntry first = block->entry[q->head_at++];
+  if (q->head_at == block->n) {
+    uint32_t done = b->head, next = block->next;
+    q->head_at = 0;
+    if (next == NO_BLOCK) close_bucket(q, 0);
+    else b->head = next;
+    give_block(q, done);
+  }
+  q->n--;
+  return first;
+}
+
+/* Bucket i holds one entry: no need to send it through bucket 0. */
+static CsimQueueEntry take_only(CsimQueue *q, guint i) {
+  uint32_t block = q->bucket[i].head;
+  close_bucket(q, i);
+  give_block(q, block);
+  q->n--;
+  q->last = q->blocks[block].entry[0].time;
+  return q->blocks[block].entry[0];
+}
+
+static gboolean radix_pop(CsimQueue *q, CsimTime limit, CsimQueueEntry *out) {
+  if (q->bucket[0].head == NO_BLOCK) {
+    guint i = lowest_bucket(q);
+    if (i == N_BUCKETS || q->bucket[i].min > limit) return FALSE;
+    if (q->bucket[i].head == q->bucket[i].tail && q->blocks[q->bucket[i].head].n == 1) {
+      *out = take_only(q, i);
+      return TRUE;
+    }
+    spread(q, i);
+  }
+  if (q->last > limit) return FALSE;
+  *out = take_first(q);
+  return TRUE;
+}
+
+static void radix_rewind(CsimQueue *q, CsimTime now) {
+  g_assert(q->n == 0);
+  q->last = now;
+}
+
+static gsize radix_size(const CsimQueue *q) { return q->n; }
+
+static gsize radix_bytes(const CsimQueue *q) { return q->n_blocks * sizeof(Block); }
+
+const CsimQueueClass csim_queue_radix = {
+    .name = "radix",
+    .new_queue = radix_new,
+    .free_queue = radix_free,
+    .push = radix_push,
+    .pop = radix_pop,
+    .rewind = radix_rewind,
+    .size = radix_size,
+    .bytes = radix_bytes,
+};
