@@ -43,8 +43,8 @@ static gboolean shares_block(const CsimExec *x, const Rank *r, CsimRole role) {
   return (x->choice.proto == CSIM_PROTO_LL ? gpu->ll.group_share : gpu->ll128.group_share) < 1;
 }
 
-static void add_lane(CsimExec *x, GArray *lanes, CsimLane id, uint32_t sm_link) {
-  Lane l = {.rank = (uint32_t)id.rank, .channel = (uint16_t)id.channel, .sm_link = sm_link, .state = LANE_DONE};
+static void add_lane(CsimExec *x, GArray *lanes, CsimLane id, uint32_t block, uint32_t sm_link) {
+  Lane l = {.rank = (uint32_t)id.rank, .channel = (uint16_t)id.channel, .block = block, .sm_link = sm_link, .state = LANE_DONE};
   l.role = (uint8_t)csim_plan_role(x->plan, id);
   l.n_recv = (uint16_t)csim_plan_n_peers(x->plan, id, FALSE);
   l.n_send = (uint16_t)csim_plan_n_peers(x->plan, id, TRUE);
@@ -55,19 +55,23 @@ static void add_lane(CsimExec *x, GArray *lanes, CsimLane id, uint32_t sm_link) 
   g_array_append_val(lanes, l);
 }
 
-static void add_rank_lanes(CsimExec *x, GArray *lanes, int rank) {
-  Rank *r = &x->ranks[rank];
-  r->first_lane = lanes->len;
-  for (int c = 0; c < csim_plan_spec(x->plan)->n_channels; c++) {
-    int n = csim_plan_lanes(x->plan, rank, c);
-    uint32_t sm_link = NO_INDEX;
-    for (int i = 0; i < n; i++) {
-      CsimLane id = {rank, c, i};
-      if (n > 1 && sm_link == NO_INDEX && shares_block(x, r, csim_plan_role(x->plan, id))) sm_link = add_sm_link(x);
-      add_lane(x, lanes, id, sm_link);
-    }
+/* The lanes of one channel of a rank share a thread block. */
+static void add_block(CsimExec *x, GArray *lanes, GArray *blocks, int rank, int channel) {
+  Group block = {.first_lane = lanes->len, .n_lanes = (uint32_t)csim_plan_lanes(x->plan, rank, channel)};
+  uint32_t sm_link = NO_INDEX;
+  for (uint32_t i = 0; i < block.n_lanes; i++) {
+    CsimLane id = {rank, channel, (int)i};
+    if (block.n_lanes > 1 && sm_link == NO_INDEX && shares_block(x, &x->ranks[rank], csim_plan_role(x->plan, id))) sm_link = add_sm_link(x);
+    add_lane(x, lanes, id, blocks->len, sm_link);
   }
-  r->n_lanes = r->lanes_left = lanes->len - r->first_lane;
+  if (block.n_lanes > 0) g_array_append_val(blocks, block);
+}
+
+static void add_rank_lanes(CsimExec *x, GArray *lanes, GArray *blocks, int rank) {
+  Rank *r = &x->ranks[rank];
+  r->all.first_lane = lanes->len;
+  for (int c = 0; c < csim_plan_spec(x->plan)->n_channels; c++) add_block(x, lanes, blocks, rank, c);
+  r->all.n_lanes = r->lanes_left = lanes->len - r->all.first_lane;
 }
 
 /* --- connections: both ends name theirs, equal names meet ----------------------------------------------------------- */
@@ -114,6 +118,7 @@ static void meet(CsimExec *x) {
     g_assert(t->key == r->key);
     x->conns[i].tx_lane = t->lane;
     x->conns[i].rx_lane = r->lane;
+    x->conns[i].tag = (uint8_t)(t->key >> 44 & 0xff);
     g_array_index(x->lane_conns, uint32_t, t->entry) = i;
     g_array_index(x->lane_conns, uint32_t, r->entry) = i;
   }
@@ -203,8 +208,7 @@ static gboolean set_conn(CsimExec *x, uint32_t index, GArray *nets, GError **err
   const Lane *t = &x->lanes[c->tx_lane], *r = &x->lanes[c->rx_lane];
   c->net = NO_INDEX;
   c->cap = (uint8_t)(x->proto.slots / x->proto.slice_steps);
-  gboolean same_node = csim_comm_place(x->spec.comm, (int)t->rank).node == csim_comm_place(x->spec.comm, (int)r->rank).node;
-  if (t->rank == r->rank || (same_node && (is_nvls_role(t->role) || is_nvls_role(r->role)))) {
+  if (t->rank == r->rank || c->tag != CSIM_TAG_DATA) {
     c->kind = CSIM_CONN_SELF;
     return TRUE;
   }
@@ -253,16 +257,18 @@ static gboolean is_head_role(CsimRole role) { return role == CSIM_ROLE_NVLS_REDU
 
 gboolean exec_build(CsimExec *x, GError **error) {
   g_autoptr(GArray) lanes = g_array_new(FALSE, TRUE, sizeof(Lane));
+  g_autoptr(GArray) blocks = g_array_new(FALSE, TRUE, sizeof(Group));
   x->lane_conns = g_array_new(FALSE, TRUE, sizeof(uint32_t));
   x->links = g_array_new(FALSE, TRUE, sizeof(CsimFlowLink));
   x->machine_of = g_array_new(FALSE, FALSE, sizeof(uint32_t));
   x->ranks = g_new0(Rank, x->n_ranks);
   for (uint32_t r = 0; r < x->n_ranks; r++) {
     x->ranks[r].gpu = x->rank_gpu[r];
-    add_rank_lanes(x, lanes, (int)r);
+    add_rank_lanes(x, lanes, blocks, (int)r);
   }
   x->n_lanes = lanes->len;
   x->lanes = (Lane *)(void *)g_array_free(g_steal_pointer(&lanes), FALSE);
+  x->blocks = (Group *)(void *)g_array_free(g_steal_pointer(&blocks), FALSE);
   x->work = g_new(uint32_t, x->n_lanes);
   x->in_work = g_new0(uint8_t, x->n_lanes);
   meet(x);
@@ -282,6 +288,7 @@ void exec_unbuild(CsimExec *x) {
   g_clear_pointer(&x->machine_of, g_array_unref);
   g_clear_pointer(&x->ranks, g_free);
   g_clear_pointer(&x->lanes, g_free);
+  g_clear_pointer(&x->blocks, g_free);
   g_clear_pointer(&x->conns, g_free);
   g_clear_pointer(&x->nets, g_free);
   g_clear_pointer(&x->work, g_free);

@@ -19,7 +19,7 @@
 #define SLOTS 8 /* NCCL_STEPS */
 #define NO_INDEX UINT32_MAX
 
-typedef enum { LANE_WAIT, LANE_SCHEDULED, LANE_FLOWING, LANE_DRAIN, LANE_DONE } LaneState;
+typedef enum { LANE_WAIT, LANE_SCHEDULED, LANE_FLOWING, LANE_DRAIN, LANE_BARRIER, LANE_DONE } LaneState;
 
 /* Where a lane's time goes; indices of Lane.spent. */
 enum { SPENT_LAUNCH, SPENT_OVERHEAD, SPENT_COPY, SPENT_LINK, SPENT_WAIT_DATA, SPENT_WAIT_CREDIT, SPENT_N };
@@ -35,7 +35,8 @@ typedef struct {
   uint32_t tx_links, rx_links; /* first entry in CsimExec.links: what the sender's stores and the receiver's loads cross */
   uint8_t n_tx_links, n_rx_links;
   uint8_t cap;       /* operations in flight: SLOTS / slice steps */
-  uint8_t kind;      /* CsimConnKind */
+  uint8_t kind;      /* CsimConnKind; SELF for NVLS groups too */
+  uint8_t tag;       /* of the plan */
   CsimTime latency;  /* of the wire, beyond the flag latency of the GPU model */
   CsimTime visible[SLOTS], full[SLOTS], credit[SLOTS];
 } Conn;
@@ -48,7 +49,8 @@ typedef struct {
   CsimTime flow_end;         /* LANE_DRAIN: when the operation ended but for the sender's last byte */
   CsimTime duration;         /* of the operation at hand, were it alone */
   CsimBytes left, slice, bytes; /* of the primitive: still to do, slice size; of the operation */
-  uint32_t rank, recv, send; /* first entry in CsimExec.lane_conns */
+  uint32_t rank, recv, send; /* recv, send: first entry in CsimExec.lane_conns */
+  uint32_t block;            /* index in CsimExec.blocks */
   uint32_t links;            /* first entry in CsimExec.links of what every operation of this lane crosses (NVLS multicast) */
   uint16_t n_links;
   uint32_t sm_link;          /* fluid link of a block shared with another lane, or NO_INDEX */
@@ -73,10 +75,17 @@ typedef struct {
   CsimBytes bytes[SLOTS];
 } Net;
 
+/* The lanes of one (rank, channel) or of one rank, for barriers. */
+typedef struct {
+  uint32_t first_lane, n_lanes, arrived;
+  CsimTime time; /* when the last one so far came */
+} Group;
+
 typedef struct {
   CsimTime proxy_free;
   CsimTime kernel_start, kernel_end;
-  uint32_t lanes_left, first_lane, n_lanes;
+  Group all;                   /* its lanes */
+  uint32_t lanes_left;
   uint16_t gpu;                /* index in CsimExec.gpus */
   uint16_t iteration;
 } Rank;
@@ -106,6 +115,7 @@ struct CsimExec {
   Lane *lanes;
   Conn *conns;
   Net *nets;
+  Group *blocks;               /* (rank, channel) with lanes */
   uint32_t n_ranks, n_lanes, n_conns, n_nets;
   GArray *lane_conns;          /* uint32_t */
   GArray *links;               /* CsimFlowLink */

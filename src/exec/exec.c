@@ -135,11 +135,11 @@ static gboolean uses_host_memory(const CsimExec *x) {
 static void start_kernels(CsimExec *x) {
   for (uint32_t r = 0; r < x->n_ranks; r++) {
     Rank *rank = &x->ranks[r];
-    if (rank->n_lanes == 0) {
+    if (rank->all.n_lanes == 0) {
       rank->iteration = (uint16_t)x->iterations;
       x->ranks_done++;
     }
-    for (uint32_t i = 0; i < rank->n_lanes; i++) exec_lane_kernel(x, rank->first_lane + i, 0);
+    for (uint32_t i = 0; i < rank->all.n_lanes; i++) exec_lane_kernel(x, rank->all.first_lane + i, 0);
   }
   exec_drain_work(x);
 }
@@ -168,7 +168,7 @@ static gboolean run_engine(CsimExec *x, GError **error) {
 /* nccl-tests' time: n calls back to back, mean over ranks; periods that were not simulated are like the last one. */
 static CsimTime gpu_time(const CsimExec *x) {
   guint busy = 0;
-  for (uint32_t r = 0; r < x->n_ranks; r++) busy += x->ranks[r].n_lanes > 0;
+  for (uint32_t r = 0; r < x->n_ranks; r++) busy += x->ranks[r].all.n_lanes > 0;
   if (busy == 0) return 0;
   CsimTime last = x->period_end[x->iterations - 1] / busy;
   CsimTime before = x->iterations > 1 ? x->period_end[x->iterations - 2] / busy : 0;

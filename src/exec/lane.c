@@ -64,10 +64,36 @@ static void begin_op(Lane *l) {
   l->waits_credit = 0;
 }
 
-/* FALSE when the kernel's work on this lane is done. */
+/* The lane waits for the others of its block or rank; the last to come releases all. */
+static void enter_barrier(CsimExec *x, Lane *l) {
+  gboolean kernel_end = (l->prim.flags & CSIM_PRIM_KERNEL_END) != 0;
+  Group *g = kernel_end ? &x->ranks[l->rank].all : &x->blocks[l->block];
+  l->state = LANE_BARRIER;
+  g->time = MAX(g->time, l->free);
+  if (++g->arrived < g->n_lanes) return;
+  g->arrived = 0;
+  for (uint32_t i = g->first_lane; i < g->first_lane + g->n_lanes; i++) {
+    Lane *o = &x->lanes[i];
+    CsimTime lag = kernel_end ? x->costs[x->ranks[o->rank].gpu].start : 0;
+    o->spent[SPENT_WAIT_DATA] += g->time - o->free;
+    o->spent[SPENT_LAUNCH] += lag;
+    o->free = g->time + lag;
+    o->state = LANE_WAIT;
+    push_work(x, i);
+  }
+}
+
+/* FALSE when there is none now: the kernel's work on this lane is done (LANE_DONE), or it stands at a barrier. */
 static gboolean next_op(CsimExec *x, Lane *l) {
   while (l->slices == 0) {
-    if (!csim_plan_next(x->plan, &l->cursor, &l->prim)) return FALSE;
+    if (!csim_plan_next(x->plan, &l->cursor, &l->prim)) {
+      l->state = LANE_DONE;
+      return FALSE;
+    }
+    if (l->prim.flags & (CSIM_PRIM_BATCH_END | CSIM_PRIM_KERNEL_END)) {
+      enter_barrier(x, l);
+      return FALSE;
+    }
     cut_slices(x, l);
   }
   begin_op(l);
@@ -76,7 +102,6 @@ static gboolean next_op(CsimExec *x, Lane *l) {
 
 static void kernel_done(CsimExec *x, Lane *l) {
   Rank *r = &x->ranks[l->rank];
-  l->state = LANE_DONE;
   r->kernel_end = MAX(r->kernel_end, l->free);
   if (--r->lanes_left > 0) return;
   x->period_end[r->iteration] += r->kernel_end;
@@ -85,8 +110,8 @@ static void kernel_done(CsimExec *x, Lane *l) {
     return;
   }
   r->kernel_start = r->kernel_end;
-  r->lanes_left = r->n_lanes;
-  for (uint32_t i = 0; i < r->n_lanes; i++) exec_lane_kernel(x, r->first_lane + i, r->kernel_start);
+  r->lanes_left = r->all.n_lanes;
+  for (uint32_t i = 0; i < r->all.n_lanes; i++) exec_lane_kernel(x, r->all.first_lane + i, r->kernel_start);
 }
 
 void exec_lane_kernel(CsimExec *x, uint32_t lane, CsimTime start) {
@@ -316,7 +341,7 @@ static void run_lane(CsimExec *x, uint32_t lane) {
   if (l->state == LANE_DRAIN && !finish_op(x, l, l->flow_end)) return;
   while (l->state == LANE_WAIT) {
     if (l->input == UINT16_MAX && !next_op(x, l)) {
-      kernel_done(x, l);
+      if (l->state == LANE_DONE) kernel_done(x, l);
       return;
     }
     if (!inputs_known(x, l) || !start_op(x, lane, l)) return;
