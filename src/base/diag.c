@@ -29,11 +29,21 @@ static void append_place(GString *s, CsimLoc loc) {
   g_string_append(s, ": ");
 }
 
+/* A message is one line of UTF-8, whatever the input that it quotes. Takes and returns `text`. */
+static char *one_line(char *text) {
+  for (char *p = text; *p != '\0'; p++)
+    if (g_ascii_iscntrl(*p)) *p = '?';
+  if (g_utf8_validate(text, -1, NULL)) return text;
+  char *valid = g_utf8_make_valid(text, -1);
+  g_free(text);
+  return valid;
+}
+
 static char *placed(CsimLoc loc, const char *text) {
   GString *s = g_string_new(NULL);
   append_place(s, loc);
   g_string_append(s, text);
-  return g_string_free(s, FALSE);
+  return one_line(g_string_free(s, FALSE));
 }
 
 static GError *error_at(CsimErrorCode code, CsimLoc loc, const char *text) {
@@ -91,8 +101,9 @@ void csim_diag_free(CsimDiag *diag) {
   g_free(diag);
 }
 
-/* Takes `text`. */
+/* Takes finding.text. */
 static void add(CsimDiag *d, CsimFinding finding) {
+  finding.text = one_line(finding.text);
   char *key = g_strdup_printf("%d %s:%u:%u %s", finding.severity, finding.loc.file ? finding.loc.file : "",
                               finding.loc.line, finding.loc.col, finding.text);
   gboolean is_new = g_hash_table_add(d->seen, key);
