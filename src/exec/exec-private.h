@@ -125,8 +125,13 @@ struct CsimExec {
   uint32_t work_head, work_n;
   uint8_t *in_work;            /* per lane */
   uint32_t ranks_done;
+  uint32_t trace_names[16], trace_rate; /* by the primitive's flags */
   CsimTime *period_end;        /* [iteration]: mean end of the kernels over ranks, summed as it comes */
 };
+
+/* trace.c; nothing if x->spec.trace is NULL. */
+void exec_trace_begin(CsimExec *x);
+void exec_trace_op(CsimExec *x, const Lane *lane, CsimTime end);
 
 /* build.c: lanes, connections and network ends of x->plan; x->engine and x->fluid exist. */
 gboolean exec_build(CsimExec *x, GError **error);

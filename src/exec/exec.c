@@ -225,6 +225,7 @@ static gboolean build(CsimExec *x, const CsimCall *call, GError **error) {
   x->iterations = is_pipelined(x, call->coll) ? MIN(MAX(x->spec.iters, 1), ITERATIONS_PIPELINED) : 1;
   x->period_end = g_new0(CsimTime, x->iterations);
   if (!exec_build(x, error)) return FALSE;
+  exec_trace_begin(x);
   for (guint i = 0; i < x->gpus->len; i++)
     csim_cost_init(&x->costs[i], &g_array_index(x->gpus, CsimGpuModel, i), &x->shm_model, call->coll, x->choice.algo, x->choice.proto,
                    x->choice.n_threads, buffer_bytes(x, call), uses_host_memory(x));

@@ -8,9 +8,16 @@
 #define CSIM_EXEC_EXEC_H
 
 #include "nccl/tune.h"
+#include "sim/trace.h"
 #include "topo/machine.h"
 
 typedef enum { CSIM_LAUNCH_PROCESS, CSIM_LAUNCH_THREAD, CSIM_LAUNCH_SINGLE } CsimLaunch;
+
+/* Tracks of the trace: a span's track is a rank's channel; its name the primitive ("recvReduceSend"), its arg the bytes / 1 KiB. A counter's
+ * track is a machine link (csim_machine_link_name), its value the rate in bytes/s, its name "rate". */
+#define CSIM_TRACK(rank, channel) ((uint32_t)(rank) << 8 | (uint32_t)(channel))
+#define CSIM_TRACK_RANK(track) ((track) >> 8)
+#define CSIM_TRACK_CHANNEL(track) ((track) & 0xff)
 
 typedef struct {
   const CsimMachine *machine;
@@ -23,7 +30,7 @@ typedef struct {
   CsimQueueKind queue;
   const volatile int *interrupt; /* may be NULL */
   gboolean digest;
-  void *trace;            /* CsimTrace* (sim/trace.h) or NULL */
+  CsimTrace *trace;       /* filled with the operations of every lane and the rates of the links; NULL: none */
 } CsimExecSpec;
 
 typedef struct {

@@ -237,6 +237,7 @@ static gboolean finish_op(CsimExec *x, Lane *l, CsimTime flow_end) {
   l->spent[SPENT_COPY] += l->duration;
   l->spent[SPENT_LINK] += flow_end - l->start - l->duration;
   l->spent[SPENT_WAIT_DATA] += end - flow_end;
+  exec_trace_op(x, l, end);
   give_data(x, l, cost, end);
   give_credit(x, l, cost, end);
   l->free = end;
