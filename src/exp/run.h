@@ -8,6 +8,7 @@
 #define CSIM_EXP_RUN_H
 
 #include "exec/exec.h"
+#include "exp/perf.h"
 
 typedef enum { CSIM_FIDELITY_MODEL, CSIM_FIDELITY_FLOW, CSIM_FIDELITY_PACKET } CsimFidelity;
 
@@ -32,8 +33,8 @@ typedef struct {
   const char *const *sets;            /* "name=value" or NULL */
   const volatile int *interrupt;
   gboolean digest;
-  const char *trace_file;             /* Chrome trace of the last size, or NULL */
-} CsimRunSpec;
+  gboolean trace;                     /* record what happens in the last size: csim_run_trace */
+} CsimRunSpec; /* texts are borrowed, and must live as long as the run */
 void csim_run_spec_init(CsimRunSpec *spec); /* nccl-tests' defaults, flow fidelity, seed 1, 20 iterations */
 
 typedef struct {
@@ -43,10 +44,11 @@ typedef struct {
   int root;               /* -1: none */
   CsimBytes size_bytes, count;
   CsimChoice choice;
-  int n_channels;
+  int n_channels;         /* used; 0: nothing to move, nothing was launched (choice is empty) */
   double time_us, algbw_gbps, busbw_gbps;
   CsimBreakdown where;
-  char bottleneck[64];    /* short text: a stage ("slice overhead") or a link's name */
+  char bottleneck[64];    /* short text: a stage ("GPU copy") or a link's name; "" if unknown (model) */
+  char busiest[64];       /* name of the link that bound longest, where.busiest; "" if none did */
   uint64_t digest;
 } CsimRow;
 
@@ -63,7 +65,9 @@ typedef struct {
 } CsimRunInfo;
 
 typedef struct CsimRun CsimRun;
-/* Loads everything: cluster, communicator, tuning, machine. */
+/* Loads everything: cluster, communicator, tuning, machine. Errors are those of the loaders; CSIM_ERROR_VALUE for a range of sizes
+ * or a root that makes no sense, CSIM_ERROR_LIMIT for more than CSIM_RUN_MAX_ROWS sizes, CSIM_ERROR_UNSUPPORTED for what is not simulated. */
+#define CSIM_RUN_MAX_ROWS 100000
 CsimRun *csim_run_new(const CsimRunSpec *spec, GError **error);
 void csim_run_free(CsimRun *run);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CsimRun, csim_run_free)
@@ -73,7 +77,6 @@ guint csim_run_n_rows(const CsimRun *run);            /* how many sizes there wi
 /* Computes row i. FALSE on error or interruption. */
 gboolean csim_run_row(CsimRun *run, guint i, CsimRow *out, GError **error);
 
-/* nccl-tests' arithmetic (7.1): busbw/algbw for n ranks. */
-double csim_busbw_factor(CsimColl coll, int n_ranks);
+const char *csim_fidelity_name(CsimFidelity fidelity); /* "model", "flow", "packet" */
 
 #endif

@@ -1,0 +1,34 @@
+#include "exp/bottleneck.h"
+
+#define STAGE(member) G_STRUCT_OFFSET(CsimBreakdown, member)
+static const CsimStage stages[] = {
+  {"launch", "host and kernel start, and the call's end", STAGE(launch)},
+  {"overhead", "what every slice costs: flags, barriers, pipeline fill and drain", STAGE(overhead)},
+  {"GPU copy", "channel workers that load, reduce and store", STAGE(copy)},
+  {"link sharing", "the same data moving slower because others use the link too", STAGE(link)},
+  {"wait for data", "the neighbour or the network has not delivered yet", STAGE(wait)},
+  {"wait for slot", "the neighbour or the network has not freed a buffer slot yet", STAGE(credit)},
+};
+
+const CsimStage *csim_stages(guint *n) {
+  *n = G_N_ELEMENTS(stages);
+  return stages;
+}
+
+/* From this share of the time on a saturated link is named as the bottleneck, whatever the ranks did meanwhile. */
+#define LINK_BINDS 0.5
+
+void csim_name_bottleneck(const CsimMachine *machine, CsimRow *row) {
+  const CsimBreakdown *where = &row->where;
+  row->busiest[0] = row->bottleneck[0] = '\0';
+  if (where->busiest != UINT32_MAX) {
+    g_autofree char *name = csim_machine_link_name(machine, where->busiest);
+    g_strlcpy(row->busiest, name, sizeof row->busiest);
+  }
+  const CsimStage *largest = &stages[0];
+  for (guint i = 1; i < G_N_ELEMENTS(stages); i++)
+    if (csim_stage_share(&stages[i], where) > csim_stage_share(largest, where)) largest = &stages[i];
+  if (csim_stage_share(largest, where) <= 0) return;
+  gboolean link_binds = row->busiest[0] && where->busiest_share >= LINK_BINDS;
+  g_strlcpy(row->bottleneck, link_binds ? row->busiest : largest->name, sizeof row->bottleneck);
+}
