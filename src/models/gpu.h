@@ -38,9 +38,10 @@ typedef struct {
 
 /* LL and LL128: cut through, quantised by iterations. With W = ceil(bytes / line_bytes) warp iterations and k = W / warps
  * (rounded up to a whole number while k <= 8: every warp runs the block's last iteration):
- *   t   = max(k * a, a + per_warp * units/2 * W) * factor,
+ *   t   = max(k * a, a + per_warp * units/2 * W) * factor,   units = loads + stores of user and FIFO data:
+ *         2 send, recv; 3 recvCopySend, recvReduceSend, recvReduceCopy, copySend; 4 recvReduceCopySend
  *   factor = two_dst if the op has two destinations, recv if it only receives, else 1
- *   plus k * l2_miss if the op reads user data and the working set exceeds csim l2_bytes
+ *   plus k * l2_miss if the op reads user data and the working set exceeds l2_bytes
  *   start = max(worker free + o, first line visible, credit visible);  o = o_one if k <= 1
  *   end   = max(start + t or the link if slower, sender's end + lat)
  *   first line visible to the receiver at the sender's start + a + lat
@@ -51,8 +52,6 @@ typedef struct {
   double wire_factor;      /* LL 2, LL128 16/15 */
   CsimTime a;              /* = ll_a: one load-poll-store round */
   CsimTime per_warp;       /* = ll_per_warp: SM time of a warp iteration and load + store pair */
-  gboolean counts_units;   /* LL128: units = 2 send, recv; 3 recvCopySend, recvReduceSend, recvReduceCopy, copySend; 4 recvReduceCopySend.
-                            * FALSE (LL): units by the same count as well; kept apart so that an older set (per_warp 0) is visible */
   double two_dst, recv;    /* = ll_two_dst, ll_recv: factors on t */
   CsimTime o, o_one;       /* = ll_o, ll_o_one */
   CsimTime lat, lat_threads; /* = ll_lat, ll_lat_threads: flag one way, as the polling warp sees it */
@@ -64,10 +63,9 @@ typedef struct {
 
 typedef struct {
   const char *name;       /* catalogue model, "h100" */
-  int sm;
   CsimGpuSimple simple;
   CsimGpuLl ll, ll128;
-  CsimTime flag;          /* = flag_latency: remote store until the polling thread sees it, over NVLink */
+  CsimTime flag;          /* = hop_latency: flag one way between two slices over NVLink, with the barrier that releases the block */
   CsimTime credit;        /* = credit_latency: a freed slot becomes visible to the sender */
   CsimBytes l2_bytes;     /* = l2: usable L2; working set = send + receive buffer of the call */
   CsimRate hbm_rate;      /* = hbm: memory bandwidth, read + write */

@@ -24,8 +24,8 @@ typedef struct {
   CsimRate stream_rate;     /* = <transport>.stream: limit of one connection (TCP stream, one QP); 0: none */
   CsimBytes inline_bytes;   /* = <transport>.inline: above this a message needs one more step (socket's inline part); 0: no such step */
   CsimTime extra_step;      /* = <transport>.extra_step: that step's time */
-  double efficiency;        /* payload of one full-MTU packet / wire bytes, see csim_net_efficiency */
-  double derate;            /* = <transport>.derate: what the adapter reaches of line rate x efficiency (host limits); 1 for healthy IB */
+  double efficiency;        /* payload of one full-MTU packet / wire bytes */
+  double derate;            /* = <transport>.share: what NCCL reaches of line rate x efficiency */
 } CsimNetModel;
 
 /* transport: one of the names above; mtu: bytes, 0 for the transport's usual one. */

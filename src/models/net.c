@@ -1,0 +1,35 @@
+#include "models/net.h"
+
+#define TIME(field) csim_catalogue_time(c, "%s.%s", transport, field)
+#define BYTES(field) csim_catalogue_bytes(c, "%s.%s", transport, field)
+
+/* Payload share of a full packet: the MTU less the headers inside it, over the MTU plus those around it. */
+static double packet_efficiency(const CsimCatalogue *c, const char *transport, CsimBytes mtu) {
+  CsimBytes payload = mtu - BYTES("inner_header");
+  return (double)MAX(payload, 1) / (double)(mtu + BYTES("header"));
+}
+
+void csim_net_model_init(const CsimCatalogue *c, const char *transport, int mtu, CsimNetModel *net) {
+  *net = (CsimNetModel){.transport = g_intern_string(transport)};
+  net->g2p = csim_catalogue_time(c, "proxy.g2p");
+  net->p2g = csim_catalogue_time(c, "proxy.p2g");
+  net->t_post = csim_catalogue_time(c, "proxy.post");
+  net->t_poll = csim_catalogue_time(c, "proxy.poll");
+  net->flush = csim_catalogue_time(c, "proxy.flush");
+  net->endpoint = TIME("endpoint");
+  net->step = TIME("step");
+  net->stream_rate = csim_catalogue_rate(c, "%s.stream", transport);
+  net->inline_bytes = BYTES("inline");
+  net->extra_step = TIME("extra_step");
+  net->efficiency = packet_efficiency(c, transport, mtu > 0 ? mtu : BYTES("mtu"));
+  net->derate = csim_catalogue_number(c, "%s.share", transport);
+}
+
+CsimRate csim_net_payload_rate(const CsimNetModel *net, CsimRate line_rate) {
+  return (CsimRate)((double)line_rate * net->efficiency * net->derate);
+}
+
+void csim_shm_model_init(const CsimCatalogue *c, CsimShmModel *shm) {
+  shm->flag = csim_catalogue_time(c, "shm.flag");
+  shm->t0 = csim_catalogue_time(c, "shm.t0");
+}
