@@ -44,7 +44,8 @@ struct CsimTopoNode {
   CsimLoc loc;
   union {
     struct { int dev, rank, sm, gdr, mlopart; } gpu; /* rank: the XML's; nccl renumbers. gdr: -1 not given */
-    struct { int sm; uint64_t device; int nvlinks; uint64_t bus; } dev; /* physical GPU; device: v<<48|d<<32|sv<<16|sd */
+    struct { int dev, sm; uint64_t device; int nvlinks; uint64_t bus; int partitions; } dev; /* physical GPU; dev: NVML index;
+                  * device: v<<48|d<<32|sv<<16|sd; nvlinks: sum of the counts; partitions: memory-locality parts of this GPU (1) */
     struct { uint64_t device; } pci;
     struct { int arch, vendor, model; int numa; } cpu; /* model 1..4: Intel generation class (oracle README) */
     struct { int dev; uint64_t asic, pci_id, local_gpu; float bw, latency; int port, maxconn, gdr, coll, rail, plane;
@@ -59,16 +60,30 @@ typedef struct {
   char *name;                 /* file name without folder and .xml */
 } CsimSystem;
 
+/* Empty; name may be NULL. */
+CsimSystem *csim_system_new(const char *name);
 void csim_system_free(CsimSystem *system);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CsimSystem, csim_system_free)
 CsimSystem *csim_system_copy(const CsimSystem *system);
 /* Removes a node and every link to it (order of the rest kept). */
 void csim_system_remove(CsimSystem *system, CsimTopoNode *node);
+/* Keeps only the GPUs whose dev is in devs[0..n), as NCCL does when a job uses part of a machine: the other GPUs go, and then every
+ * PCI switch and CPU that leads to no GPU or NIC any more. A dev that does not exist is a CSIM_ERROR_REFERENCE. */
+gboolean csim_system_keep_gpus(CsimSystem *system, const int *devs, guint n, GError **error);
+
+/* For builders. New node at the end of its type; id must carry the host in its top byte. */
+CsimTopoNode *csim_system_add(CsimSystem *system, CsimNodeType type, uint64_t id, CsimLoc loc);
+/* First node of that type and id, or NULL. */
+CsimTopoNode *csim_system_find(const CsimSystem *system, CsimNodeType type, uint64_t id);
+/* One direction. The same pair and type again adds to the bandwidth; links stay sorted by bandwidth, widest first, older first among equals. */
+void csim_node_connect(CsimTopoNode *from, CsimTopoNode *to, CsimLinkType type, float bw, CsimLoc loc);
 
 static inline guint csim_system_n(const CsimSystem *s, CsimNodeType t) { return s->nodes[t]->len; }
 static inline CsimTopoNode *csim_system_node(const CsimSystem *s, CsimNodeType t, guint i) {
   return (CsimTopoNode *)g_ptr_array_index(s->nodes[t], i);
 }
+static inline CsimTopoLink *csim_node_link(const CsimTopoNode *n, guint i) { return &g_array_index(n->links, CsimTopoLink, i); }
+#define CSIM_NODE_LOCAL_MASK ((UINT64_C(1) << 56) - 1)
 static inline int csim_node_host(const CsimTopoNode *n) { return (int)(n->id >> 56); }
 
 /* "GPU/0", "NVS/0", with several hosts "GPU/1-3": the oracle's names. Caller frees. */
