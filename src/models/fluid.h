@@ -1,19 +1,23 @@
 /*
  * models/fluid.h - transfers as flows over shared links, max-min fair.
  *
- * Used by: exec (every transfer at flow fidelity). Implemented in fluid.c.
+ * Used by: exec (every transfer at flow fidelity). Implemented in fluid*.c; equations in docs/models/fluid.md.
  *
- * A flow moves `bytes` over a set of directed links at the largest rate r that is
- * fair: rates are max-min over all links, no flow above its own cap. A link may
- * have a softness exponent p: contention is then felt before saturation, as
- *   rate = (cap^-p + share^-p)^(-1/p),  share = the link's fair level for this flow
- * (0: hard minimum). A link entry may have a weight: a flow of rate r loads the link
- * with r * weight (copy engines, LL with its flags, NVLS).
+ * A flow moves `bytes` over a set of directed links at the largest rate that is fair:
+ *   m_f  the max-min fair rate over all links, no flow above its own cap (progressive filling)
+ * A link l with a softness exponent p slows its flows before it is full:
+ *   share_l = max(C_l / W_l, level_l)     C capacity, W sum of the weights of the flows on l,
+ *                                         level_l = the highest m of a flow on l: how far the filling rose there
+ *   x       = cap_f / share_l
+ *   soft    = cap_f * (1 + x^p)^(-1/p)    and just cap_f where x^p / p < CSIM_FLUID_SOFT_FLOOR
+ *   rate_f  = min(m_f, soft over the soft links of f)
+ * which is (cap^-p + share^-p)^(-1/p). Softness 0 is the hard minimum alone; a flow without a cap is never
+ * softened. A link entry has a weight: a flow of rate r loads the link with r * weight (LL with its flags, NVLS).
  *
- * All starts, ends and capacity changes of one instant are solved once, over the
- * touched component only. Rates are doubles inside; a completion is
- * now + ceil(remaining / rate) in picoseconds, so that an uncontended flow takes exactly
- * csim_rate_time(rate, bytes).
+ * All starts, ends and capacity changes of one instant are solved once, over the touched component only. Flows
+ * with the same links, weights and cap always have the same rate: they are one class, and only classes are solved.
+ * Rates are doubles inside; a completion is now + ceil(remaining / rate) in picoseconds. A flow whose rate never
+ * changed takes exactly csim_rate_time(rate, bytes).
  */
 #ifndef CSIM_MODELS_FLUID_H
 #define CSIM_MODELS_FLUID_H
@@ -25,31 +29,43 @@ typedef uint32_t CsimLinkId;
 typedef uint32_t CsimFlowId;
 #define CSIM_FLOW_NONE UINT32_MAX
 #define CSIM_FLUID_MAX_LINKS 160 /* per flow; multicast in an NVL72 domain touches 2 x 72 ports */
+#define CSIM_FLUID_SOFT_FLOOR 1e-4 /* a slow-down below this share is none: it buys an event-free link */
 
+/* Adds one handler to the engine. */
 CsimFluid *csim_fluid_new(CsimEngine *engine);
-void csim_fluid_free(CsimFluid *fluid);
+void csim_fluid_free(CsimFluid *fluid); /* NULL allowed; before the engine */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(CsimFluid, csim_fluid_free)
 
-/* name: borrowed until free, may be NULL. softness: 0 or an exponent. */
+/* name: borrowed until free, may be NULL. capacity >= 0. softness: 0 or an exponent. Ids are 0, 1, 2, ... */
 CsimLinkId csim_fluid_add_link(CsimFluid *fluid, const char *name, CsimRate capacity, double softness);
 void csim_fluid_set_capacity(CsimFluid *fluid, CsimLinkId link, CsimRate capacity); /* takes effect at this instant; 0 stalls */
+guint csim_fluid_n_links(const CsimFluid *fluid);
+const char *csim_fluid_link_name(const CsimFluid *fluid, CsimLinkId link); /* as given */
 
+/* weight > 0; kept to 2^-24 (exact for every float of 1 and more). */
 typedef struct { CsimLinkId link; float weight; } CsimFlowLink;
 
 /* Starts now; fires (handler, kind, entity, arg) when the last byte has left. cap: 0 for none. n_links may be 0 if
- * cap > 0. Zero bytes complete at this instant. */
+ * cap > 0. Zero bytes complete at this instant, and CSIM_FLOW_NONE is returned. */
 CsimFlowId csim_fluid_start(CsimFluid *fluid, const CsimFlowLink *links, guint n_links, CsimBytes bytes, CsimRate cap,
                             uint16_t handler, uint16_t kind, uint32_t entity, uint64_t arg);
+/* Ends a flow without firing. A flow that has completed, or CSIM_FLOW_NONE, is a no-op (ids carry 8 bits of
+ * generation: do not keep one for ever). */
 void csim_fluid_cancel(CsimFluid *fluid, CsimFlowId flow);
+/* Bytes/s, as of the last solve (the end of the previous instant with a change); 0 for a completed flow. */
+double csim_fluid_flow_rate(const CsimFluid *fluid, CsimFlowId flow);
 
 /* Per-link accounting, exact: bytes x weight carried so far, time with at least one flow, and
  * time in which it was the binding (saturated) link of some flow. */
 typedef struct { double bytes; CsimTime busy, binding; } CsimLinkUse;
 CsimLinkUse csim_fluid_link_use(const CsimFluid *fluid, CsimLinkId link);
 
-typedef struct { uint64_t solves, flows_solved, links_solved, started, peak_active; } CsimFluidStats;
+/* solves: components solved; flows_solved, links_solved: classes and links in them, summed. direct: flows that met
+ * no contention and cost one event; classes: distinct (links, cap) held. */
+typedef struct { uint64_t solves, flows_solved, links_solved, started, peak_active, direct, classes; } CsimFluidStats;
 CsimFluidStats csim_fluid_stats(const CsimFluid *fluid);
 
-/* Called when a link's total rate changes (trace counters); NULL: off. */
+/* Called when a link's total rate changes (trace counters), at most once an instant and link; NULL: off. */
 typedef void (*CsimFluidWatch)(void *data, CsimTime now, CsimLinkId link, double rate);
 void csim_fluid_watch(CsimFluid *fluid, CsimFluidWatch fn, void *data);
 

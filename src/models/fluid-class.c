@@ -1,0 +1,233 @@
+/*
+ * models/fluid-class.c - classes of like flows: look-up, recycling, and the order of their flows.
+ */
+#include "models/fluid-internal.h"
+#include <string.h>
+
+/* Classes without flows are kept, since the same transfers come again; from this number on, and if most are
+ * empty, a new one takes the place of an empty one (an all-to-all meets each of its pairs once). */
+#define RECYCLE_FROM 16384
+
+static int64_t fixed_weight(float weight) {
+  int64_t w = (int64_t)((double)weight * WEIGHT_ONE + 0.5);
+  g_assert(w > 0);
+  return w;
+}
+
+static uint32_t hash_key(const CsimFlowLink *links, guint n_links, CsimRate cap) {
+  uint64_t h = (uint64_t)cap * UINT64_C(0x9E3779B97F4A7C15);
+  for (guint i = 0; i < n_links; i++) {
+    uint32_t bits;
+    memcpy(&bits, &links[i].weight, sizeof bits);
+    h = (h ^ ((uint64_t)links[i].link << 32 | bits)) * UINT64_C(0xD6E8FEB86659FD93);
+    h ^= h >> 32;
+  }
+  return (uint32_t)(h ^ h >> 32);
+}
+
+static gboolean same_key(const CsimFluid *f, const Class *c, const CsimFlowLink *links, guint n_links,
+                         CsimRate cap) {
+  if (c->n_links != n_links || c->cap != cap) return FALSE;
+  const Incidence *inc = &f->incidences[c->first];
+  for (guint i = 0; i < n_links; i++)
+    if (inc[i].link != links[i].link || inc[i].weight != fixed_weight(links[i].weight)) return FALSE;
+  return TRUE;
+}
+
+static void hash_insert(CsimFluid *f, uint32_t class) {
+  Class *c = &f->classes[class];
+  uint32_t *bucket = &f->buckets[c->hash & (f->n_buckets - 1)];
+  c->hash_next = *bucket;
+  *bucket = class;
+}
+
+static void hash_remove(CsimFluid *f, uint32_t class) {
+  Class *c = &f->classes[class];
+  uint32_t *at = &f->buckets[c->hash & (f->n_buckets - 1)];
+  while (*at != class)
+    at = &f->classes[*at].hash_next;
+  *at = c->hash_next;
+}
+
+/* ---- storage ---- */
+
+static void grow_classes(CsimFluid *f) {
+  f->classes_capacity = MAX(64, 2 * f->classes_capacity);
+  f->classes = g_renew(Class, f->classes, f->classes_capacity);
+  f->queued.at = g_renew(uint32_t, f->queued.at, f->classes_capacity);
+  f->component_classes.at = g_renew(uint32_t, f->component_classes.at, f->classes_capacity);
+  f->n_buckets = f->classes_capacity;
+  f->buckets = g_renew(uint32_t, f->buckets, f->n_buckets);
+  memset(f->buckets, 0xff, f->n_buckets * sizeof *f->buckets);
+  for (guint i = 0; i < f->n_classes; i++)
+    hash_insert(f, i);
+}
+
+static uint32_t take_block(CsimFluid *f, guint n) {
+  uint32_t block = f->free_blocks[n];
+  if (block != NONE) {
+    f->free_blocks[n] = f->incidences[block].next;
+    return block;
+  }
+  if (f->n_incidences + n > f->incidences_capacity) {
+    f->incidences_capacity = MAX(256, 2 * (f->n_incidences + n));
+    f->incidences = g_renew(Incidence, f->incidences, f->incidences_capacity);
+  }
+  block = f->n_incidences;
+  f->n_incidences += n;
+  return block;
+}
+
+/* An empty class to reuse, or NONE. */
+static uint32_t recycle(CsimFluid *f) {
+  if (f->n_classes < RECYCLE_FROM || f->n_classes < 2 * f->active) return NONE;
+  do
+    f->recycle_at = f->recycle_at + 1 < f->n_classes ? f->recycle_at + 1 : 0;
+  while (f->classes[f->recycle_at].flows > 0);
+  Class *c = &f->classes[f->recycle_at];
+  hash_remove(f, f->recycle_at);
+  if (c->n_links > 0) {
+    f->incidences[c->first].next = f->free_blocks[c->n_links];
+    f->free_blocks[c->n_links] = c->first;
+  }
+  return f->recycle_at;
+}
+
+static uint32_t new_slot(CsimFluid *f) {
+  uint32_t class = recycle(f);
+  if (class != NONE) return class;
+  if (f->n_classes == f->classes_capacity) grow_classes(f);
+  f->classes[f->n_classes] = (Class){0};
+  return f->n_classes++;
+}
+
+static uint32_t new_class(CsimFluid *f, const CsimFlowLink *links, guint n_links, CsimRate cap, uint32_t hash) {
+  uint32_t class = new_slot(f);
+  uint32_t first = n_links ? take_block(f, n_links) : 0;
+  Class *c = &f->classes[class];
+  c->cap = cap;
+  c->n_links = n_links;
+  c->first = first;
+  c->hash = hash;
+  c->head = c->tail = NONE;
+  for (guint i = 0; i < n_links; i++) {
+    g_assert(links[i].link < f->n_links);
+    f->incidences[first + i] =
+        (Incidence){.link = links[i].link, .class = class, .weight = fixed_weight(links[i].weight)};
+  }
+  hash_insert(f, class);
+  return class;
+}
+
+uint32_t csim_fluid_class(CsimFluid *f, const CsimFlowLink *links, guint n_links, CsimRate cap) {
+  uint32_t hash = hash_key(links, n_links, cap);
+  if (f->n_buckets > 0) {
+    uint32_t class = f->buckets[hash & (f->n_buckets - 1)];
+    for (; class != NONE; class = f->classes[class].hash_next)
+      if (f->classes[class].hash == hash && same_key(f, &f->classes[class], links, n_links, cap)) return class;
+  }
+  return new_class(f, links, n_links, cap, hash);
+}
+
+/* ---- active and empty ---- */
+
+void csim_fluid_class_activate(CsimFluid *f, uint32_t class) {
+  Class *c = &f->classes[class];
+  for (uint32_t i = c->first; i < c->first + c->n_links; i++) {
+    Incidence *inc = &f->incidences[i];
+    Link *l = &f->links[inc->link];
+    inc->prev = NONE;
+    inc->next = l->first;
+    if (l->first != NONE) f->incidences[l->first].prev = i;
+    l->first = i;
+  }
+  c->direct = TRUE;
+  c->rate = c->max_min = (double)c->cap;
+  c->served = 0;
+  c->at = c->since = csim_engine_now(f->engine);
+}
+
+static void leave_home(CsimFluid *f, Class *c) {
+  uint32_t home = f->incidences[c->first].link;
+  if (c->home_prev != NONE) f->classes[c->home_prev].home_next = c->home_next;
+  else f->links[home].home_first = c->home_next;
+  if (c->home_next != NONE) f->classes[c->home_next].home_prev = c->home_prev;
+  csim_fluid_queue_home(f, home);
+}
+
+void csim_fluid_class_deactivate(CsimFluid *f, uint32_t class) {
+  Class *c = &f->classes[class];
+  for (uint32_t i = c->first; i < c->first + c->n_links; i++) {
+    Incidence *inc = &f->incidences[i];
+    if (inc->prev != NONE) f->incidences[inc->prev].next = inc->next;
+    else f->links[inc->link].first = inc->next;
+    if (inc->next != NONE) f->incidences[inc->next].prev = inc->prev;
+  }
+  if (!c->direct) leave_home(f, c);
+}
+
+static void enter_home(CsimFluid *f, uint32_t class) {
+  Class *c = &f->classes[class];
+  Link *home = &f->links[f->incidences[c->first].link];
+  c->home_prev = NONE;
+  c->home_next = home->home_first;
+  if (home->home_first != NONE) f->classes[home->home_first].home_prev = class;
+  home->home_first = class;
+}
+
+void csim_fluid_class_share(CsimFluid *f, uint32_t class) {
+  Class *c = &f->classes[class];
+  uint32_t flow = c->head;
+  CsimTime now = csim_engine_now(f->engine);
+  c->direct = FALSE;
+  c->served = 0;
+  c->at = now;
+  c->date = CSIM_TIME_NEVER;
+  c->head = c->tail = NONE;
+  enter_home(f, class);
+  while (flow != NONE) {
+    Flow *fl = &f->flows[flow];
+    uint32_t next = fl->next;
+    csim_engine_cancel(f->engine, fl->ref);
+    fl->finish = (double)fl->bytes - c->rate * PS * (double)(now - fl->start);
+    csim_fluid_class_insert(f, class, flow);
+    flow = next;
+  }
+  csim_fluid_queue_class(f, class);
+}
+
+/* ---- flows of a class ---- */
+
+/* After `prev` (NONE: first). */
+static void link_after(CsimFluid *f, Class *c, uint32_t prev, uint32_t flow) {
+  uint32_t next = prev == NONE ? c->head : f->flows[prev].next;
+  f->flows[flow].prev = prev;
+  f->flows[flow].next = next;
+  if (prev == NONE) c->head = flow;
+  else f->flows[prev].next = flow;
+  if (next == NONE) c->tail = flow;
+  else f->flows[next].prev = flow;
+}
+
+void csim_fluid_class_append(CsimFluid *f, uint32_t class, uint32_t flow) {
+  Class *c = &f->classes[class];
+  link_after(f, c, c->tail, flow);
+}
+
+/* From the end: later flows mostly end later. */
+void csim_fluid_class_insert(CsimFluid *f, uint32_t class, uint32_t flow) {
+  Class *c = &f->classes[class];
+  uint32_t prev = c->tail;
+  while (prev != NONE && f->flows[prev].finish > f->flows[flow].finish)
+    prev = f->flows[prev].prev;
+  link_after(f, c, prev, flow);
+}
+
+void csim_fluid_class_remove(CsimFluid *f, uint32_t flow) {
+  const Flow *fl = &f->flows[flow];
+  Class *c = &f->classes[fl->class];
+  if (fl->prev != NONE) f->flows[fl->prev].next = fl->next;
+  else c->head = fl->next;
+  if (fl->next != NONE) f->flows[fl->next].prev = fl->prev;
+  else c->tail = fl->prev;
+}

@@ -1,0 +1,199 @@
+/*
+ * models/fluid-internal.h - the data of the fluid solver, shared by fluid*.c and nobody else.
+ *
+ * Links and classes are arrays, joined by incidences: a class owns a block of n_links consecutive incidences, and
+ * each link chains those of its active classes (classes with at least one flow). Flows hang in their class in
+ * order of completion.
+ *
+ * A class serves all its flows at one rate, so it keeps one integral of that rate (`served`, bytes since the class
+ * became active), and a flow only the value at which it ends: a change of rate costs one step a class, not a flow.
+ *
+ * A link is loose while it cannot slow any of its flows: the sum of their caps fits, and softness stays below the
+ * floor. A class that only ever met loose links is direct: each of its flows is one engine event at an exact date,
+ * and nothing is solved. When one of its links stops being loose it becomes a shared class, until it is empty:
+ * its completions then come from the timer of its home (its first link).
+ */
+#ifndef CSIM_MODELS_FLUID_INTERNAL_H
+#define CSIM_MODELS_FLUID_INTERNAL_H
+
+#include "base/units.h"
+#include "models/fluid.h"
+
+#define NONE UINT32_MAX
+#define WEIGHT_ONE 16777216 /* weights are integers in units of 2^-24, so that sums never drift */
+#define PS 1e-12            /* seconds */
+
+enum { CSIM_FLUID_EVENT_FLOW, CSIM_FLUID_EVENT_HOME }; /* kinds of the fluid's own events */
+
+typedef unsigned __int128 Demand;
+
+typedef struct {
+  CsimRate capacity;
+  int64_t weight;        /* sum over its flows */
+  Demand demand;         /* sum of weight x cap over its capped flows */
+  uint32_t flows, uncapped;
+  uint32_t first;        /* incidences of active classes */
+  uint32_t home_first;   /* shared classes whose home it is */
+  uint32_t mark;         /* epoch of the last visit */
+  uint8_t loose, tight;  /* tight: as of the last solve, the caps do not fit */
+  uint8_t dirty, touched, home_queued, binding;
+  uint8_t curve;         /* softness; 0: none */
+  uint8_t bound_now;     /* filling stopped here (scratch) */
+  double share;          /* for soft links that are not loose; else infinite */
+  double max_cap;        /* no flow since the link was last empty had more */
+  double available, level; /* scratch of filling */
+  int64_t open;          /* scratch: weight of flows not yet fixed */
+  double bytes;          /* of ended flows */
+  CsimTime busy, busy_since, bind, bind_since;
+  const char *name;
+} Link;
+
+typedef struct {
+  uint32_t link, class, next, prev;
+  int64_t weight;
+} Incidence;
+
+typedef struct {
+  CsimRate cap;          /* 0: none */
+  double rate, max_min;  /* bytes/s */
+  double served;         /* at `at` */
+  CsimTime at, since;    /* since: of the last change of rate */
+  CsimTime date;         /* of the first flow's completion, shared classes */
+  uint32_t flows, head, tail;
+  uint32_t n_links, first; /* block of incidences */
+  uint32_t hash, hash_next;
+  uint32_t home_next, home_prev;
+  uint32_t mark;
+  uint8_t direct, queued, fixed;
+} Class;
+
+typedef struct {
+  double finish;         /* value of the class's `served` at which it ends (shared) */
+  CsimBytes bytes;
+  CsimTime start;
+  uint32_t class, next, prev;
+  uint32_t generation;
+  CsimEventRef ref;      /* direct */
+  uint64_t arg;
+  uint32_t entity;
+  uint16_t handler, kind;
+} Flow;
+
+/* Values of (1 + x^p)^(-1/p), remembered: few caps and few shares occur. */
+#define CURVE_MEMO 1024
+typedef struct {
+  double p, floor; /* floor: x below which there is no slow-down */
+  struct { double x, y; } memo[CURVE_MEMO];
+} Curve;
+
+#define TIMERS_PER_CHUNK 256
+
+typedef struct { uint32_t *at; guint n; } IndexList; /* at: as large as what it indexes */
+
+struct CsimFluid {
+  CsimEngine *engine;
+  uint16_t handler;
+  gboolean asked;        /* settle is in the engine's end-of-instant list */
+  uint32_t epoch;
+  Link *links;
+  guint n_links, links_capacity;
+  GPtrArray *timers;     /* chunks of CsimTimer, which must not move */
+  Class *classes;
+  guint n_classes, classes_capacity, recycle_at;
+  uint32_t *buckets;     /* hash of classes */
+  guint n_buckets;
+  Incidence *incidences;
+  guint n_incidences, incidences_capacity;
+  uint32_t free_blocks[CSIM_FLUID_MAX_LINKS + 1];
+  Flow *flows;
+  guint flows_capacity;
+  uint32_t free_flow;
+  Flow *ended;           /* scratch: completions of one timer */
+  guint n_ended;
+  guint active;
+  IndexList dirty, touched, homes, component_links;
+  IndexList queued, component_classes;
+  GPtrArray *curves;     /* Curve*, from index 1 */
+  CsimFluidWatch watch;
+  void *watch_data;
+  CsimFluidStats stats;
+};
+
+/* fluid-class.c */
+uint32_t csim_fluid_class(CsimFluid *f, const CsimFlowLink *links, guint n_links, CsimRate cap);
+void csim_fluid_class_activate(CsimFluid *f, uint32_t class);
+void csim_fluid_class_deactivate(CsimFluid *f, uint32_t class);
+/* From direct to shared: its flows lose their events and take their place in `served`. */
+void csim_fluid_class_share(CsimFluid *f, uint32_t class);
+void csim_fluid_class_append(CsimFluid *f, uint32_t class, uint32_t flow);
+void csim_fluid_class_insert(CsimFluid *f, uint32_t class, uint32_t flow); /* in order of `finish` */
+void csim_fluid_class_remove(CsimFluid *f, uint32_t flow);
+
+/* fluid-solve.c */
+void csim_fluid_settle(CsimEngine *engine, void *owner);
+CsimTime csim_fluid_flow_date(const CsimFluid *f, const Class *c, const Flow *flow);
+guint8 csim_fluid_curve(CsimFluid *f, double softness);
+
+static inline CsimTimer *csim_fluid_timer(const CsimFluid *f, uint32_t link) {
+  CsimTimer *chunk = g_ptr_array_index(f->timers, link / TIMERS_PER_CHUNK);
+  return &chunk[link % TIMERS_PER_CHUNK];
+}
+
+static inline void csim_fluid_ask(CsimFluid *f) {
+  if (f->asked) return;
+  f->asked = TRUE;
+  csim_engine_at_instant_end(f->engine, csim_fluid_settle, f);
+}
+
+static inline void csim_fluid_mark_dirty(CsimFluid *f, uint32_t link) {
+  if (f->links[link].dirty) return;
+  f->links[link].dirty = TRUE;
+  f->dirty.at[f->dirty.n++] = link;
+  csim_fluid_ask(f);
+}
+
+/* The share, binding or watched rate of a link must be looked at. */
+static inline void csim_fluid_touch(CsimFluid *f, uint32_t link) {
+  if (f->links[link].touched) return;
+  f->links[link].touched = TRUE;
+  f->touched.at[f->touched.n++] = link;
+}
+
+/* The class's rate or first completion may have changed. */
+static inline void csim_fluid_queue_class(CsimFluid *f, uint32_t class) {
+  if (f->classes[class].queued) return;
+  f->classes[class].queued = TRUE;
+  f->queued.at[f->queued.n++] = class;
+  csim_fluid_ask(f);
+}
+
+static inline void csim_fluid_queue_home(CsimFluid *f, uint32_t link) {
+  if (f->links[link].home_queued) return;
+  f->links[link].home_queued = TRUE;
+  f->homes.at[f->homes.n++] = link;
+  csim_fluid_ask(f);
+}
+
+static inline gboolean csim_fluid_is_tight(const Link *l) {
+  return l->uncapped > 0 || l->demand > (Demand)l->capacity * WEIGHT_ONE;
+}
+
+static inline gboolean csim_fluid_is_loose(const CsimFluid *f, const Link *l) {
+  if (csim_fluid_is_tight(l)) return FALSE;
+  if (l->curve == 0) return TRUE;
+  const Curve *curve = g_ptr_array_index(f->curves, l->curve - 1);
+  return l->max_cap * (double)l->weight < curve->floor * ((double)l->capacity * WEIGHT_ONE);
+}
+
+/* The class's `served` now. */
+static inline double csim_fluid_served(const CsimFluid *f, const Class *c) {
+  return c->served + c->rate * PS * (double)(csim_engine_now(f->engine) - c->at);
+}
+
+/* csim_rate_time without its 128-bit division where 64 bits hold bytes x 10^12: up to 8 MiB. */
+static inline CsimTime csim_fluid_rate_time(CsimRate rate, CsimBytes bytes) {
+  if (bytes > 8388608) return csim_rate_time(rate, bytes);
+  return (CsimTime)(((uint64_t)bytes * UINT64_C(1000000000000) + (uint64_t)rate - 1) / (uint64_t)rate);
+}
+
+#endif

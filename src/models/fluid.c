@@ -1,0 +1,318 @@
+/*
+ * models/fluid.c - the flows' lives: start, completion, cancel; the links' accounts. The solver proper is in
+ * fluid-solve.c, the classes in fluid-class.c, the data in fluid-internal.h.
+ */
+#include "models/fluid-internal.h"
+#include <math.h>
+#include <string.h>
+
+#define FLOW_INDEX_BITS 24
+#define FLOW_INDEX_MAX ((1u << FLOW_INDEX_BITS) - 1) /* never used, so that CSIM_FLOW_NONE is no flow's id */
+
+static void handle_event(CsimEngine *engine, void *owner, const CsimEvent *event);
+
+CsimFluid *csim_fluid_new(CsimEngine *engine) {
+  CsimFluid *f = g_new0(CsimFluid, 1);
+  f->engine = engine;
+  f->handler = csim_engine_add_handler(engine, "fluid", handle_event, f);
+  f->timers = g_ptr_array_new_with_free_func(g_free);
+  f->curves = g_ptr_array_new_with_free_func(g_free);
+  f->free_flow = NONE;
+  memset(f->free_blocks, 0xff, sizeof f->free_blocks);
+  return f;
+}
+
+void csim_fluid_free(CsimFluid *f) {
+  if (!f) return;
+  g_free(f->links);
+  g_free(f->classes);
+  g_free(f->buckets);
+  g_free(f->incidences);
+  g_free(f->flows);
+  g_free(f->ended);
+  g_free(f->dirty.at);
+  g_free(f->touched.at);
+  g_free(f->homes.at);
+  g_free(f->component_links.at);
+  g_free(f->queued.at);
+  g_free(f->component_classes.at);
+  g_ptr_array_unref(f->timers);
+  g_ptr_array_unref(f->curves);
+  g_free(f);
+}
+
+/* ---- links ---- */
+
+static void grow_links(CsimFluid *f) {
+  f->links_capacity = MAX(64, 2 * f->links_capacity);
+  f->links = g_renew(Link, f->links, f->links_capacity);
+  f->dirty.at = g_renew(uint32_t, f->dirty.at, f->links_capacity);
+  f->touched.at = g_renew(uint32_t, f->touched.at, f->links_capacity);
+  f->homes.at = g_renew(uint32_t, f->homes.at, f->links_capacity);
+  f->component_links.at = g_renew(uint32_t, f->component_links.at, f->links_capacity);
+}
+
+CsimLinkId csim_fluid_add_link(CsimFluid *f, const char *name, CsimRate capacity, double softness) {
+  g_assert(capacity >= 0 && softness >= 0);
+  if (f->n_links == f->links_capacity) grow_links(f);
+  if (f->n_links % TIMERS_PER_CHUNK == 0) g_ptr_array_add(f->timers, g_new(CsimTimer, TIMERS_PER_CHUNK));
+  CsimLinkId id = f->n_links++;
+  f->links[id] = (Link){.capacity = capacity,
+                        .first = NONE,
+                        .home_first = NONE,
+                        .loose = TRUE,
+                        .curve = csim_fluid_curve(f, softness),
+                        .share = INFINITY,
+                        .name = name};
+  csim_timer_init(csim_fluid_timer(f, id), f->handler, CSIM_FLUID_EVENT_HOME, id, 0);
+  return id;
+}
+
+void csim_fluid_set_capacity(CsimFluid *f, CsimLinkId link, CsimRate capacity) {
+  Link *l = &f->links[link];
+  g_assert(capacity >= 0);
+  l->capacity = capacity;
+  l->loose = csim_fluid_is_loose(f, l);
+  csim_fluid_mark_dirty(f, link);
+}
+
+guint csim_fluid_n_links(const CsimFluid *f) { return f->n_links; }
+
+const char *csim_fluid_link_name(const CsimFluid *f, CsimLinkId link) { return f->links[link].name; }
+
+/* ---- flow ids ---- */
+
+static void grow_flows(CsimFluid *f) {
+  guint old = f->flows_capacity;
+  f->flows_capacity = MAX(256, 2 * old);
+  g_assert(f->flows_capacity <= FLOW_INDEX_MAX + 1);
+  f->flows = g_renew(Flow, f->flows, f->flows_capacity);
+  f->ended = g_renew(Flow, f->ended, f->flows_capacity);
+  for (guint i = MIN(f->flows_capacity, FLOW_INDEX_MAX); i-- > old;) {
+    f->flows[i].generation = 0;
+    f->flows[i].class = NONE;
+    f->flows[i].next = f->free_flow;
+    f->free_flow = i;
+  }
+}
+
+static uint32_t take_flow(CsimFluid *f) {
+  if (G_UNLIKELY(f->free_flow == NONE)) grow_flows(f);
+  uint32_t flow = f->free_flow;
+  g_assert(flow != NONE);
+  f->free_flow = f->flows[flow].next;
+  if (++f->active > f->stats.peak_active) f->stats.peak_active = f->active;
+  return flow;
+}
+
+static void give_flow(CsimFluid *f, uint32_t flow) {
+  Flow *fl = &f->flows[flow];
+  fl->class = NONE;
+  fl->generation++;
+  fl->next = f->free_flow;
+  f->free_flow = flow;
+  f->active--;
+}
+
+static CsimFlowId flow_id(const CsimFluid *f, uint32_t flow) {
+  return f->flows[flow].generation << FLOW_INDEX_BITS | flow;
+}
+
+/* The flow's index, or NONE if it has ended. */
+static uint32_t live_flow(const CsimFluid *f, CsimFlowId id) {
+  uint32_t flow = id & FLOW_INDEX_MAX;
+  if (flow >= f->flows_capacity || flow == FLOW_INDEX_MAX) return NONE;
+  return f->flows[flow].class != NONE && flow_id(f, flow) == id ? flow : NONE;
+}
+
+/* ---- start and end ---- */
+
+/* One more flow of class c on link l; TRUE if the link is loose with it. */
+static gboolean load_link(CsimFluid *f, uint32_t link, const Class *c, int64_t weight) {
+  Link *l = &f->links[link];
+  if (l->flows++ == 0) {
+    l->busy_since = csim_engine_now(f->engine);
+    l->max_cap = 0;
+  }
+  l->weight += weight;
+  if (c->cap == 0) l->uncapped++;
+  else l->demand += (Demand)weight * (Demand)c->cap;
+  l->max_cap = MAX(l->max_cap, (double)c->cap);
+  gboolean was = l->loose;
+  l->loose = csim_fluid_is_loose(f, l);
+  if (!was || !l->loose) csim_fluid_mark_dirty(f, link);
+  return l->loose;
+}
+
+static void unload_link(CsimFluid *f, uint32_t link, const Class *c, int64_t weight, double bytes) {
+  Link *l = &f->links[link];
+  l->bytes += bytes * ((double)weight / WEIGHT_ONE);
+  l->weight -= weight;
+  if (c->cap == 0) l->uncapped--;
+  else l->demand -= (Demand)weight * (Demand)c->cap;
+  if (--l->flows == 0) l->busy += csim_engine_now(f->engine) - l->busy_since;
+  if (l->loose) return;
+  l->loose = csim_fluid_is_loose(f, l);
+  csim_fluid_mark_dirty(f, link);
+}
+
+/* Only a watch cares for links that stay loose. */
+static void watch_links(CsimFluid *f, const Class *c) {
+  for (uint32_t i = c->first; i < c->first + c->n_links; i++)
+    csim_fluid_touch(f, f->incidences[i].link);
+  csim_fluid_ask(f);
+}
+
+static void start_direct(CsimFluid *f, uint32_t class, uint32_t flow) {
+  CsimTime end = csim_time_add(csim_engine_now(f->engine),
+                               csim_fluid_rate_time(f->classes[class].cap, f->flows[flow].bytes));
+  csim_fluid_class_append(f, class, flow);
+  f->flows[flow].ref = csim_engine_at(f->engine, end, f->handler, CSIM_FLUID_EVENT_FLOW, flow, 0);
+  f->stats.direct++;
+}
+
+static void start_shared(CsimFluid *f, uint32_t class, uint32_t flow) {
+  Flow *fl = &f->flows[flow];
+  fl->finish = csim_fluid_served(f, &f->classes[class]) + (double)fl->bytes;
+  csim_fluid_class_insert(f, class, flow);
+  csim_fluid_queue_class(f, class);
+}
+
+static void begin_flow(CsimFluid *f, uint32_t class, uint32_t flow) {
+  Class *c = &f->classes[class];
+  gboolean loose = TRUE;
+  if (c->flows++ == 0) csim_fluid_class_activate(f, class);
+  for (uint32_t i = c->first; i < c->first + c->n_links; i++)
+    loose &= load_link(f, f->incidences[i].link, c, f->incidences[i].weight);
+  if (c->direct && !loose) csim_fluid_class_share(f, class);
+  if (c->direct) start_direct(f, class, flow);
+  else start_shared(f, class, flow);
+  if (G_UNLIKELY(f->watch != NULL)) watch_links(f, c);
+}
+
+/* Takes the flow out, `bytes` having been carried. */
+static void end_flow(CsimFluid *f, uint32_t flow, double bytes) {
+  uint32_t class = f->flows[flow].class;
+  Class *c = &f->classes[class];
+  csim_fluid_class_remove(f, flow);
+  for (uint32_t i = c->first; i < c->first + c->n_links; i++)
+    unload_link(f, f->incidences[i].link, c, f->incidences[i].weight, bytes);
+  if (--c->flows == 0) csim_fluid_class_deactivate(f, class);
+  else if (!c->direct) csim_fluid_queue_class(f, class);
+  if (G_UNLIKELY(f->watch != NULL)) watch_links(f, c);
+  give_flow(f, flow);
+}
+
+CsimFlowId csim_fluid_start(CsimFluid *f, const CsimFlowLink *links, guint n_links, CsimBytes bytes, CsimRate cap,
+                            uint16_t handler, uint16_t kind, uint32_t entity, uint64_t arg) {
+  g_assert(n_links <= CSIM_FLUID_MAX_LINKS && bytes >= 0 && cap >= 0 && (n_links > 0 || cap > 0));
+  f->stats.started++;
+  if (bytes == 0) {
+    csim_engine_at(f->engine, csim_engine_now(f->engine), handler, kind, entity, arg);
+    return CSIM_FLOW_NONE;
+  }
+  uint32_t class = csim_fluid_class(f, links, n_links, cap);
+  uint32_t flow = take_flow(f);
+  Flow *fl = &f->flows[flow];
+  fl->bytes = bytes;
+  fl->start = csim_engine_now(f->engine);
+  fl->class = class;
+  fl->handler = handler;
+  fl->kind = kind;
+  fl->entity = entity;
+  fl->arg = arg;
+  begin_flow(f, class, flow);
+  return flow_id(f, flow);
+}
+
+static double bytes_left(const CsimFluid *f, const Flow *fl) {
+  const Class *c = &f->classes[fl->class];
+  double left = fl->finish - csim_fluid_served(f, c);
+  if (c->direct) left = (double)fl->bytes - c->rate * PS * (double)(csim_engine_now(f->engine) - fl->start);
+  return CLAMP(left, 0, (double)fl->bytes);
+}
+
+void csim_fluid_cancel(CsimFluid *f, CsimFlowId id) {
+  uint32_t flow = live_flow(f, id);
+  if (flow == NONE) return;
+  const Flow *fl = &f->flows[flow];
+  if (f->classes[fl->class].direct) csim_engine_cancel(f->engine, fl->ref);
+  end_flow(f, flow, (double)fl->bytes - bytes_left(f, fl));
+}
+
+double csim_fluid_flow_rate(const CsimFluid *f, CsimFlowId id) {
+  uint32_t flow = live_flow(f, id);
+  return flow == NONE ? 0 : f->classes[f->flows[flow].class].rate;
+}
+
+/* ---- completions ---- */
+
+static void fire(CsimFluid *f, const Flow *fl) {
+  csim_engine_fire(f->engine, fl->handler, fl->kind, fl->entity, fl->arg);
+}
+
+static void complete_direct(CsimFluid *f, uint32_t flow) {
+  Flow ended = f->flows[flow];
+  end_flow(f, flow, (double)ended.bytes);
+  fire(f, &ended);
+}
+
+static void complete_class(CsimFluid *f, uint32_t class) {
+  Class *c = &f->classes[class];
+  CsimTime now = csim_engine_now(f->engine);
+  while (c->date <= now) {
+    uint32_t flow = c->head;
+    f->ended[f->n_ended++] = f->flows[flow];
+    end_flow(f, flow, (double)f->flows[flow].bytes);
+    if (c->flows == 0) return;
+    c->date = csim_fluid_flow_date(f, c, &f->flows[c->head]);
+  }
+}
+
+/* Owners are told when all of this home's completions are out: they may start flows on the same links. */
+static void complete_home(CsimFluid *f, uint32_t link) {
+  uint32_t next;
+  f->n_ended = 0;
+  for (uint32_t class = f->links[link].home_first; class != NONE; class = next) {
+    next = f->classes[class].home_next;
+    complete_class(f, class);
+  }
+  csim_fluid_queue_home(f, link);
+  for (guint i = 0; i < f->n_ended; i++) {
+    Flow ended = f->ended[i]; /* a copy: a start may move the array */
+    fire(f, &ended);
+  }
+}
+
+static void handle_event(CsimEngine *engine, void *owner, const CsimEvent *event) {
+  if (event->kind == CSIM_FLUID_EVENT_FLOW) complete_direct(owner, event->entity);
+  else complete_home(owner, event->entity);
+}
+
+/* ---- accounts ---- */
+
+CsimLinkUse csim_fluid_link_use(const CsimFluid *f, CsimLinkId link) {
+  const Link *l = &f->links[link];
+  CsimTime now = csim_engine_now(f->engine);
+  CsimLinkUse use = {.bytes = l->bytes, .busy = l->busy, .binding = l->bind};
+  if (l->flows > 0) use.busy += now - l->busy_since;
+  if (l->binding) use.binding += now - l->bind_since;
+  for (uint32_t i = l->first; i != NONE; i = f->incidences[i].next) {
+    double weight = (double)f->incidences[i].weight / WEIGHT_ONE;
+    uint32_t flow = f->classes[f->incidences[i].class].head;
+    for (; flow != NONE; flow = f->flows[flow].next)
+      use.bytes += weight * ((double)f->flows[flow].bytes - bytes_left(f, &f->flows[flow]));
+  }
+  return use;
+}
+
+CsimFluidStats csim_fluid_stats(const CsimFluid *f) {
+  CsimFluidStats stats = f->stats;
+  stats.classes = f->n_classes;
+  return stats;
+}
+
+void csim_fluid_watch(CsimFluid *f, CsimFluidWatch fn, void *data) {
+  f->watch = fn;
+  f->watch_data = data;
+}
