@@ -1,0 +1,475 @@
+/*
+ * algos/verify.c - runs a plan on symbolic data, with no network and no time.
+ *
+ * All lanes run by turns; a lane goes on while what it needs is there: a message on every connection it receives from, a free place on every
+ * connection it sends on (`slots` each), all others at its barrier. When nobody can go on and somebody has not ended, that is
+ * a dead-lock, and the chain of who waits for whom is told. At the end each output is compared with what the collective promises.
+ */
+#include "algos/plan-private.h"
+#include "algos/symbolic.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+typedef struct {
+  guint tx, rx;     /* lanes */
+  int from, to;
+  guint sent, taken; /* messages */
+  GArray **messages; /* [slots], made when first used */
+} Conn;
+
+typedef struct {
+  CsimPlanCursor cursor;
+  CsimPrim prim;
+  gboolean pending, done; /* pending: prim is to be done */
+  gboolean at_barrier, queued;
+  guint recv, n_recv, send, n_send; /* in Run.lane_conns */
+} Lane;
+
+typedef struct {
+  const CsimPlan *plan;
+  int slots;
+  SymSets *sets;
+  const SymSet **own; /* [rank] */
+  GArray *lanes;      /* Lane, by rank, channel, index */
+  guint *first_lane;  /* [rank * n_channels + channel], one more at the end */
+  GArray *conns;      /* Conn */
+  guint *lane_conns;
+  GArray **outputs;   /* [rank] */
+  GQueue ready;       /* lane numbers */
+  GArray *value, *term; /* scratch */
+  GError **error;
+} Run;
+
+static Lane *lane_at(const Run *run, guint i) { return &g_array_index(run->lanes, Lane, i); }
+static Conn *conn_at(const Run *run, guint i) { return &g_array_index(run->conns, Conn, run->lane_conns[i]); }
+
+G_GNUC_PRINTF(3, 4)
+static gboolean fail(Run *run, const Lane *lane, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  g_autofree char *what = g_strdup_vprintf(format, args);
+  va_end(args);
+  CsimLane l = lane->cursor.lane;
+  g_set_error(run->error, CSIM_ERROR, CSIM_ERROR_VALUE, "%s %s: rank %d channel %d %s: %s",
+              csim_coll_name(run->plan->spec.coll), run->plan->class->name, l.rank, l.channel,
+              csim_role_name(csim_plan_role(run->plan, l)), what);
+  return FALSE;
+}
+
+/* --- lanes and connections ----------------------------------------------------------------------------------------- */
+
+typedef struct { int channel, from, to, tag; gboolean send; guint lane, place; } End;
+
+static int compare_ends(gconstpointer a, gconstpointer b) {
+  const End *x = a, *y = b;
+  if (x->channel != y->channel) return x->channel < y->channel ? -1 : 1;
+  if (x->from != y->from) return x->from < y->from ? -1 : 1;
+  if (x->to != y->to) return x->to < y->to ? -1 : 1;
+  if (x->tag != y->tag) return x->tag < y->tag ? -1 : 1;
+  return y->send - x->send; /* the sender first */
+}
+
+static gboolean same_conn(const End *x, const End *y) {
+  return x->channel == y->channel && x->from == y->from && x->to == y->to && x->tag == y->tag;
+}
+
+static guint add_ends(const Run *run, GArray *ends, guint lane, gboolean send) {
+  CsimLane id = lane_at(run, lane)->cursor.lane;
+  int n = csim_plan_n_peers(run->plan, id, send);
+  for (int i = 0; i < n; i++) {
+    CsimPeer peer = csim_plan_peer(run->plan, id, send, i);
+    End end = { id.channel, send ? id.rank : peer.rank, send ? peer.rank : id.rank, peer.tag, send, lane, ends->len };
+    g_array_append_val(ends, end);
+  }
+  return (guint)n;
+}
+
+static void add_lane(Run *run, CsimLane id, GArray *ends) {
+  Lane lane = { 0 };
+  csim_plan_start(run->plan, id, &lane.cursor);
+  g_array_append_val(run->lanes, lane);
+  guint number = run->lanes->len - 1;
+  Lane *l = lane_at(run, number);
+  l->recv = ends->len;
+  l->n_recv = add_ends(run, ends, number, FALSE);
+  l->send = ends->len;
+  l->n_send = add_ends(run, ends, number, TRUE);
+}
+
+static void add_lanes(Run *run, GArray *ends) {
+  int n_channels = run->plan->spec.n_channels;
+  run->first_lane = g_new(guint, (gsize)run->plan->n * (gsize)n_channels + 1);
+  guint *first = run->first_lane;
+  for (int r = 0; r < run->plan->n; r++)
+    for (int c = 0; c < n_channels; c++) {
+      *first++ = run->lanes->len;
+      for (int i = 0, n = csim_plan_lanes(run->plan, r, c); i < n; i++) add_lane(run, (CsimLane){ r, c, i }, ends);
+    }
+  *first = run->lanes->len;
+}
+
+/* Sender and receiver of each connection stand side by side in the sorted ends. */
+static gboolean join_ends(Run *run, GArray *ends) {
+  run->lane_conns = g_new(guint, MAX(ends->len, 1));
+  g_array_sort(ends, compare_ends);
+  for (guint i = 0; i < ends->len; i += 2) {
+    const End *tx = &g_array_index(ends, End, i), *rx = tx + 1;
+    gboolean paired = i + 1 < ends->len && same_conn(tx, rx);
+    if (!paired || !tx->send || rx->send)
+      return fail(run, lane_at(run, tx->lane), "the connection from rank %d to rank %d (tag %d) %s", tx->from, tx->to, tx->tag,
+                  paired ? "has two lanes on one side" : tx->send ? "has no receiver" : "has no sender");
+    run->lane_conns[tx->place] = run->lane_conns[rx->place] = run->conns->len;
+    Conn conn = { tx->lane, rx->lane, tx->from, tx->to, 0, 0, NULL };
+    g_array_append_val(run->conns, conn);
+  }
+  return TRUE;
+}
+
+/* --- one primitive ------------------------------------------------------------------------------------------------- */
+
+static guint first_of(guint base, int peer) { return peer >= 0 ? base + (guint)peer : base; }
+static guint count_of(guint n, int peer) { return peer == CSIM_PEER_NONE ? 0 : peer == CSIM_PEER_ALL ? n : 1; }
+
+typedef struct { const Lane *for_lane; const Conn *conn; gboolean data; } Wait;
+
+/* What the lane waits for; FALSE if nothing. */
+static gboolean find_wait(const Run *run, const Lane *l, Wait *wait) {
+  guint r0 = first_of(l->recv, l->prim.recv_peer), s0 = first_of(l->send, l->prim.send_peer);
+  for (guint i = 0; i < count_of(l->n_recv, l->prim.recv_peer); i++) {
+    const Conn *c = conn_at(run, r0 + i);
+    *wait = (Wait){ lane_at(run, c->tx), c, TRUE };
+    if (c->sent == c->taken) return TRUE;
+  }
+  for (guint i = 0; i < count_of(l->n_send, l->prim.send_peer); i++) {
+    const Conn *c = conn_at(run, s0 + i);
+    *wait = (Wait){ lane_at(run, c->rx), c, FALSE };
+    if (c->sent - c->taken == (guint)run->slots) return TRUE;
+  }
+  return FALSE;
+}
+
+static void poke(Run *run, guint lane) {
+  Lane *l = lane_at(run, lane);
+  if (l->queued || l->done) return;
+  l->queued = TRUE;
+  g_queue_push_tail(&run->ready, GUINT_TO_POINTER(lane));
+}
+
+static gboolean is_per_rank_input(CsimColl coll) {
+  return coll == CSIM_COLL_REDUCE_SCATTER || coll == CSIM_COLL_ALLTOALL || coll == CSIM_COLL_SCATTER;
+}
+
+static gboolean is_per_rank_output(CsimColl coll) {
+  return coll == CSIM_COLL_ALL_GATHER || coll == CSIM_COLL_ALLTOALL || coll == CSIM_COLL_GATHER || coll == CSIM_COLL_HYPERCUBE;
+}
+
+static gboolean check_range(Run *run, const Lane *l, const char *buffer, CsimBytes offset, gboolean per_rank) {
+  CsimBytes size = run->plan->spec.count_bytes * (per_rank ? run->plan->n : 1), bytes = l->prim.bytes;
+  int elem = run->plan->spec.elem_bytes;
+  if (bytes == 0) return TRUE;
+  if (bytes < 0 || offset < 0 || offset + bytes > size)
+    return fail(run, l, "%s of %s bytes %" PRId64 " to %" PRId64 ", which has %" PRId64, csim_prim_name(&l->prim), buffer, offset,
+                offset + bytes, size);
+  if (offset % elem == 0 && bytes % elem == 0) return TRUE;
+  return fail(run, l, "%s cuts an element of %d bytes: %s bytes %" PRId64 " to %" PRId64, csim_prim_name(&l->prim), elem, buffer,
+              offset, offset + bytes);
+}
+
+static gboolean load_own(Run *run, const Lane *l, GArray *value) {
+  const CsimPrim *p = &l->prim;
+  int rank = l->cursor.lane.rank;
+  CsimColl coll = run->plan->spec.coll;
+  CsimBytes where;
+  g_array_set_size(value, 0);
+  if (!(p->flags & CSIM_PRIM_FROM_DST)) {
+    if (!check_range(run, l, "the input", p->src_offset, is_per_rank_input(coll))) return FALSE;
+    sym_value_set(value, p->bytes, p->src_offset, run->own[rank]);
+    return TRUE;
+  }
+  if (!check_range(run, l, "the output", p->src_offset, is_per_rank_output(coll))) return FALSE;
+  if (sym_buffer_load(run->outputs[rank], p->src_offset, p->bytes, value, &where)) return TRUE;
+  return fail(run, l, "%s reads output byte %" PRId64 " before it is stored", csim_prim_name(p), where);
+}
+
+/* run->value (+)= run->term */
+static gboolean add_term(Run *run, const Lane *l, gboolean first) {
+  if (first) {
+    GArray *swap = run->value;
+    run->value = run->term;
+    run->term = swap;
+    return TRUE;
+  }
+  CsimBytes where;
+  const char *wrong = sym_value_add(run->sets, run->value, run->term, &where);
+  return wrong ? fail(run, l, "%s %s at byte %" PRId64 " of the message", csim_prim_name(&l->prim), wrong, where) : TRUE;
+}
+
+static CsimBytes value_bytes(const GArray *value) {
+  CsimBytes bytes = 0;
+  for (guint i = 0; i < value->len; i++) bytes += g_array_index(value, SymPiece, i).bytes;
+  return bytes;
+}
+
+static gboolean take(Run *run, const Lane *l, Conn *c, gboolean first) {
+  GArray *message = c->messages[c->taken % (guint)run->slots];
+  CsimBytes bytes = value_bytes(message);
+  if (bytes != l->prim.bytes)
+    return fail(run, l, "%s expects %" PRId64 " bytes and rank %d sends %" PRId64, csim_prim_name(&l->prim), l->prim.bytes, c->from,
+                bytes);
+  g_array_set_size(run->term, 0);
+  g_array_append_vals(run->term, message->data, message->len);
+  c->taken++;
+  poke(run, c->tx);
+  return add_term(run, l, first);
+}
+
+static void give(Run *run, Conn *c) {
+  if (!c->messages) c->messages = g_new0(GArray *, run->slots);
+  GArray **message = &c->messages[c->sent % (guint)run->slots];
+  if (!*message) *message = sym_array_new();
+  g_array_set_size(*message, 0);
+  g_array_append_vals(*message, run->value->data, run->value->len);
+  c->sent++;
+  poke(run, c->rx);
+}
+
+static gboolean store(Run *run, const Lane *l) {
+  CsimBytes where;
+  if (!check_range(run, l, "the output", l->prim.dst_offset, is_per_rank_output(run->plan->spec.coll))) return FALSE;
+  if (sym_buffer_store(run->outputs[l->cursor.lane.rank], l->prim.dst_offset, run->value, &where)) return TRUE;
+  return fail(run, l, "%s stores output byte %" PRId64 " a second time", csim_prim_name(&l->prim), where);
+}
+
+static gboolean check_flags(Run *run, const Lane *l) {
+  const CsimPrim *p = &l->prim;
+  gboolean recv = p->flags & CSIM_PRIM_RECV, send = p->flags & CSIM_PRIM_SEND;
+  if (recv != (p->recv_peer != CSIM_PEER_NONE) || send != (p->send_peer != CSIM_PEER_NONE) ||
+      p->recv_peer >= (int)l->n_recv || p->send_peer >= (int)l->n_send)
+    return fail(run, l, "%s has the wrong peers", csim_prim_name(p));
+  if (recv || (p->flags & CSIM_PRIM_SRC)) return TRUE;
+  return fail(run, l, "a primitive has nothing to work on");
+}
+
+static gboolean do_prim(Run *run, Lane *l) {
+  const CsimPrim *p = &l->prim;
+  guint r0 = first_of(l->recv, p->recv_peer), s0 = first_of(l->send, p->send_peer);
+  gboolean first = TRUE;
+  if (p->flags & CSIM_PRIM_SRC) {
+    if (!load_own(run, l, run->term) || !add_term(run, l, TRUE)) return FALSE;
+    first = FALSE;
+  }
+  for (guint i = 0; i < count_of(l->n_recv, p->recv_peer); i++, first = FALSE)
+    if (!take(run, l, conn_at(run, r0 + i), first)) return FALSE;
+  if ((p->flags & CSIM_PRIM_DST) && !store(run, l)) return FALSE;
+  for (guint i = 0; i < count_of(l->n_send, p->send_peer); i++) give(run, conn_at(run, s0 + i));
+  return TRUE;
+}
+
+/* --- barriers ------------------------------------------------------------------------------------------------------ */
+
+/* Lets the lane's group go when all of it has come. */
+static void arrive(Run *run, Lane *l) {
+  CsimLane id = l->cursor.lane;
+  gsize n = (gsize)run->plan->spec.n_channels, base = (gsize)id.rank * n;
+  gboolean kernel = l->prim.flags & CSIM_PRIM_KERNEL_END;
+  guint begin = run->first_lane[kernel ? base : base + (gsize)id.channel];
+  guint end = run->first_lane[kernel ? base + n : base + (gsize)id.channel + 1];
+  l->at_barrier = TRUE;
+  for (guint i = begin; i < end; i++)
+    if (!lane_at(run, i)->at_barrier || lane_at(run, i)->prim.flags != l->prim.flags) return;
+  for (guint i = begin; i < end; i++) {
+    lane_at(run, i)->at_barrier = lane_at(run, i)->pending = FALSE;
+    poke(run, i);
+  }
+}
+
+/* --- running ------------------------------------------------------------------------------------------------------- */
+
+/* Runs the lane until it must wait; FALSE on an error. */
+static gboolean run_lane(Run *run, Lane *l) {
+  Wait wait;
+  for (;;) {
+    if (!l->pending) {
+      if (!csim_plan_next(run->plan, &l->cursor, &l->prim)) {
+        l->done = TRUE;
+        return TRUE;
+      }
+      l->pending = TRUE;
+    }
+    if (l->prim.flags & (CSIM_PRIM_BATCH_END | CSIM_PRIM_KERNEL_END)) {
+      if (!l->at_barrier) arrive(run, l);
+      if (l->pending) return TRUE;
+      continue;
+    }
+    if (!check_flags(run, l)) return FALSE;
+    if (find_wait(run, l, &wait)) return TRUE;
+    if (!do_prim(run, l)) return FALSE;
+    l->pending = FALSE;
+  }
+}
+
+static gboolean run_all(Run *run) {
+  for (guint i = 0; i < run->lanes->len; i++) poke(run, i);
+  while (!g_queue_is_empty(&run->ready)) {
+    Lane *l = lane_at(run, GPOINTER_TO_UINT(g_queue_pop_head(&run->ready)));
+    l->queued = FALSE;
+    if (!l->done && !run_lane(run, l)) return FALSE;
+  }
+  return TRUE;
+}
+
+/* --- how it ended -------------------------------------------------------------------------------------------------- */
+
+#define TOLD_WAITS 8
+
+static gboolean report_deadlock(Run *run, const Lane *stuck) {
+  g_autoptr(GString) text = g_string_new("dead-lock");
+  const Lane *l = stuck;
+  for (int i = 0; i < TOLD_WAITS && !l->done; i++) {
+    CsimLane id = l->cursor.lane;
+    Wait wait = { 0 };
+    g_string_append_printf(text, "; rank %d channel %d %s ", id.rank, id.channel, csim_role_name(csim_plan_role(run->plan, id)));
+    if (l->at_barrier || !find_wait(run, l, &wait)) {
+      g_string_append(text, "waits for other lanes of its rank at a barrier");
+      break;
+    }
+    g_string_append_printf(text, "waits for %s rank %d", wait.data ? "data from" : "room towards",
+                           wait.data ? wait.conn->from : wait.conn->to);
+    l = wait.for_lane;
+    if (l == stuck) break;
+  }
+  if (l->done) g_string_append(text, ", who has ended");
+  return fail(run, stuck, "%s", text->str);
+}
+
+static gboolean check_ends(Run *run) {
+  for (guint i = 0; i < run->lanes->len; i++)
+    if (!lane_at(run, i)->done) return report_deadlock(run, lane_at(run, i));
+  for (guint i = 0; i < run->conns->len; i++) {
+    const Conn *c = &g_array_index(run->conns, Conn, i);
+    if (c->sent != c->taken)
+      return fail(run, lane_at(run, c->rx), "%u messages from rank %d are left over", c->sent - c->taken, c->from);
+  }
+  return TRUE;
+}
+
+/* --- what the collective promises ---------------------------------------------------------------------------------- */
+
+/* Span i of rank's output, in order; FALSE past the last. */
+static gboolean promise(const Run *run, int rank, int i, SymPiece *span) {
+  const CsimPlanSpec *s = &run->plan->spec;
+  CsimBytes count = s->count_bytes;
+  const SymSet *all = sym_set_all(run->sets);
+  if (is_per_rank_output(s->coll)) {
+    if (i == run->plan->n || (s->coll == CSIM_COLL_GATHER && rank != s->root)) return FALSE;
+    *span = (SymPiece){ i * count, count, s->coll == CSIM_COLL_ALLTOALL ? rank * count : 0, run->own[i] };
+    return TRUE;
+  }
+  if (i > 0 || (s->coll == CSIM_COLL_REDUCE && rank != s->root)) return FALSE;
+  switch (s->coll) {
+  case CSIM_COLL_REDUCE_SCATTER: *span = (SymPiece){ 0, count, rank * count, all }; break;
+  case CSIM_COLL_BROADCAST: *span = (SymPiece){ 0, count, 0, run->own[s->root] }; break;
+  case CSIM_COLL_SCATTER: *span = (SymPiece){ 0, count, rank * count, run->own[s->root] }; break;
+  case CSIM_COLL_SENDRECV: *span = (SymPiece){ 0, count, 0, run->own[plan_wrap(run->plan, rank - 1)] }; break;
+  default: *span = (SymPiece){ 0, count, 0, all };
+  }
+  return TRUE;
+}
+
+G_GNUC_PRINTF(4, 5)
+static gboolean wrong_output(Run *run, int rank, CsimBytes where, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  g_autofree char *what = g_strdup_vprintf(format, args);
+  va_end(args);
+  g_set_error(run->error, CSIM_ERROR, CSIM_ERROR_VALUE, "%s %s: rank %d: output byte %" PRId64 " %s",
+              csim_coll_name(run->plan->spec.coll), run->plan->class->name, rank, where, what);
+  return FALSE;
+}
+
+static gboolean check_piece(Run *run, int rank, const SymPiece *span, const SymPiece *got) {
+  CsimBytes where = span->at + got->at, want = span->src + got->at;
+  if (got->set != span->set) {
+    g_autofree char *has = sym_set_text(run->sets, got->set), *should = sym_set_text(run->sets, span->set);
+    return wrong_output(run, rank, where, "has the contributions of ranks %s; should have %s", has, should);
+  }
+  if (got->src == want) return TRUE;
+  return wrong_output(run, rank, where, "comes from input byte %" PRId64 "; should be %" PRId64, got->src, want);
+}
+
+static gboolean check_span(Run *run, int rank, const SymPiece *span) {
+  CsimBytes where;
+  g_array_set_size(run->value, 0);
+  if (!sym_buffer_load(run->outputs[rank], span->at, span->bytes, run->value, &where))
+    return wrong_output(run, rank, where, "is never stored");
+  for (guint i = 0; i < run->value->len; i++)
+    if (!check_piece(run, rank, span, &g_array_index(run->value, SymPiece, i))) return FALSE;
+  return TRUE;
+}
+
+static gboolean check_outputs(Run *run) {
+  for (int rank = 0; rank < run->plan->n; rank++) {
+    SymPiece span;
+    CsimBytes promised = 0;
+    for (int i = 0; promise(run, rank, i, &span); i++) {
+      if (!check_span(run, rank, &span)) return FALSE;
+      promised += span.bytes;
+    }
+    if (value_bytes(run->outputs[rank]) != promised) return wrong_output(run, rank, 0, "or a later one should not be stored");
+  }
+  return TRUE;
+}
+
+/* --- begin and end ------------------------------------------------------------------------------------------------- */
+
+static void open_run(Run *run) {
+  int n = run->plan->n;
+  run->sets = sym_sets_new(n);
+  run->own = g_new(const SymSet *, n);
+  run->outputs = g_new(GArray *, n);
+  for (int r = 0; r < n; r++) {
+    run->own[r] = sym_set_one(run->sets, r);
+    run->outputs[r] = sym_array_new();
+  }
+  run->lanes = g_array_new(FALSE, FALSE, sizeof(Lane));
+  run->conns = g_array_new(FALSE, FALSE, sizeof(Conn));
+  run->value = sym_array_new();
+  run->term = sym_array_new();
+  g_queue_init(&run->ready);
+}
+
+static void free_messages(Run *run) {
+  for (guint i = 0; i < run->conns->len; i++) {
+    GArray **messages = g_array_index(run->conns, Conn, i).messages;
+    for (int k = 0; messages && k < run->slots; k++)
+      if (messages[k]) g_array_unref(messages[k]);
+    g_free(messages);
+  }
+}
+
+static void close_run(Run *run) {
+  free_messages(run);
+  for (int r = 0; r < run->plan->n; r++) g_array_unref(run->outputs[r]);
+  g_array_unref(run->lanes);
+  g_array_unref(run->conns);
+  g_array_unref(run->value);
+  g_array_unref(run->term);
+  g_queue_clear(&run->ready);
+  g_free(run->outputs);
+  g_free(run->own);
+  g_free(run->first_lane);
+  g_free(run->lane_conns);
+  sym_sets_free(run->sets);
+}
+
+gboolean csim_plan_verify(const CsimPlan *plan, int slots, GError **error) {
+  g_assert(slots >= 1);
+  Run run = { .plan = plan, .slots = slots, .error = error };
+  g_autoptr(GArray) ends = g_array_new(FALSE, FALSE, sizeof(End));
+  open_run(&run);
+  add_lanes(&run, ends);
+  gboolean good = join_ends(&run, ends) && run_all(&run) && check_ends(&run) && check_outputs(&run);
+  close_run(&run);
+  return good;
+}
