@@ -9,9 +9,11 @@
 #include "nccl/comm.h"
 
 typedef struct CsimTuning CsimTuning;
+/* comm must outlive the result; env is read here only. */
 CsimTuning *csim_tuning_new(const CsimComm *comm, const CsimNcclEnv *env, GError **error);
-void csim_tuning_free(CsimTuning *tuning);
+void csim_tuning_free(CsimTuning *tuning); /* NULL allowed */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CsimTuning, csim_tuning_free)
+int csim_tuning_n_ranks(const CsimTuning *tuning);
 
 /* bw GB/s (algorithm bandwidth; 0: not available), lat us. */
 typedef struct { float bw, lat; } CsimTuneEntry;
