@@ -9,6 +9,7 @@ struct CsimRunArgs {
   GStringChunk *text;
   GPtrArray *overrides, *sets; /* "NAME=VALUE"; ended by NULL only in csim_run_args_spec */
   gboolean min_given, max_given;
+  char **environ; /* or NULL */
 };
 
 CsimRunArgs *csim_run_args_new(void) {
@@ -27,6 +28,7 @@ void csim_run_args_free(CsimRunArgs *args) {
   g_ptr_array_unref(args->overrides);
   g_ptr_array_unref(args->sets);
   g_string_chunk_free(args->text);
+  g_strfreev(args->environ);
   g_free(args);
 }
 
@@ -220,6 +222,13 @@ CsimRunSpec csim_run_args_spec(const CsimRunArgs *args) {
   if (spec.max_bytes < spec.min_bytes && !args->max_given) spec.max_bytes = spec.min_bytes;
   if (spec.max_bytes < spec.min_bytes && !args->min_given) spec.min_bytes = spec.max_bytes;
   spec.overrides = (const char *const *)args->overrides->pdata;
+  spec.environ = (const char *const *)args->environ;
   spec.sets = (const char *const *)args->sets->pdata;
   return spec;
+}
+
+void csim_run_args_use_environment(CsimRunArgs *args) {
+  g_auto(GStrv) environ = g_get_environ();
+  g_strfreev(args->environ);
+  args->environ = csim_nccl_conf_environ((const char *const *)environ, NULL, NULL);
 }

@@ -26,4 +26,7 @@ const char *const *csim_run_args_keys(void);
  * If only the smaller of min_bytes and max_bytes makes no range (-b 1G alone), the other follows it. */
 CsimRunSpec csim_run_args_spec(const CsimRunArgs *args);
 
+/* Takes NCCL_* from the process environment, completed as NCCL does it from ~/.nccl.conf and /etc/nccl.conf. */
+void csim_run_args_use_environment(CsimRunArgs *args);
+
 #endif

@@ -15,36 +15,36 @@ static void append_escaped(GString *out, guchar c) {
   }
 }
 
-void csim_json_string(GString *out, const char *text) {
+void csim_jsonw_string(GString *out, const char *text) {
   g_autofree char *valid = g_utf8_make_valid(text, -1);
   g_string_append_c(out, '"');
   for (const char *c = valid; *c; c++) append_escaped(out, (guchar)*c);
   g_string_append_c(out, '"');
 }
 
-void csim_json_number(GString *out, double value) {
+void csim_jsonw_number(GString *out, double value) {
   char digits[G_ASCII_DTOSTR_BUF_SIZE];
   g_string_append(out, isfinite(value) ? g_ascii_formatd(digits, sizeof digits, "%.9g", value) : "null");
 }
 
-void csim_json_key(GString *out, const char *key) {
+void csim_jsonw_key(GString *out, const char *key) {
   char last = out->len ? out->str[out->len - 1] : '{';
   if (last != '{' && last != '[') g_string_append(out, ", ");
-  csim_json_string(out, key);
+  csim_jsonw_string(out, key);
   g_string_append(out, ": ");
 }
 
-void csim_json_member_string(GString *out, const char *key, const char *text) {
-  csim_json_key(out, key);
-  csim_json_string(out, text);
+void csim_jsonw_member_string(GString *out, const char *key, const char *text) {
+  csim_jsonw_key(out, key);
+  csim_jsonw_string(out, text);
 }
 
-void csim_json_member_number(GString *out, const char *key, double value) {
-  csim_json_key(out, key);
-  csim_json_number(out, value);
+void csim_jsonw_member_number(GString *out, const char *key, double value) {
+  csim_jsonw_key(out, key);
+  csim_jsonw_number(out, value);
 }
 
-void csim_json_member_int(GString *out, const char *key, gint64 value) {
-  csim_json_key(out, key);
+void csim_jsonw_member_int(GString *out, const char *key, gint64 value) {
+  csim_jsonw_key(out, key);
   g_string_append_printf(out, "%" G_GINT64_FORMAT, value);
 }

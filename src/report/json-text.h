@@ -9,13 +9,13 @@
 #include <glib.h>
 
 /* "text" with quotes and escapes; invalid UTF-8 is replaced. */
-void csim_json_string(GString *out, const char *text);
+void csim_jsonw_string(GString *out, const char *text);
 /* Shortest of 9 digits that reads back near enough for any time or bandwidth; null for NaN and infinities. */
-void csim_json_number(GString *out, double value);
+void csim_jsonw_number(GString *out, double value);
 /* Each writes `, "key": ` (the comma unless out ends in an opening bracket) and the value. */
-void csim_json_key(GString *out, const char *key);
-void csim_json_member_string(GString *out, const char *key, const char *text);
-void csim_json_member_number(GString *out, const char *key, double value);
-void csim_json_member_int(GString *out, const char *key, gint64 value);
+void csim_jsonw_key(GString *out, const char *key);
+void csim_jsonw_member_string(GString *out, const char *key, const char *text);
+void csim_jsonw_member_number(GString *out, const char *key, double value);
+void csim_jsonw_member_int(GString *out, const char *key, gint64 value);
 
 #endif

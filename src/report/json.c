@@ -8,25 +8,25 @@
 
 static void append_row(GString *out, const CsimRow *r) {
   g_string_append(out, "\n    {");
-  csim_json_member_string(out, "collective", csim_coll_name(r->coll));
-  csim_json_member_int(out, "size_bytes", r->size_bytes);
-  csim_json_member_int(out, "count", r->count);
-  csim_json_member_string(out, "type", csim_type_name(r->type));
-  csim_json_member_string(out, "redop", csim_row_redop(r));
-  csim_json_member_int(out, "root", r->root);
-  csim_json_member_string(out, "algo", csim_row_algo(r));
-  csim_json_member_string(out, "proto", csim_row_proto(r));
-  csim_json_member_int(out, "channels", r->n_channels);
-  csim_json_member_int(out, "threads", r->choice.n_threads);
-  csim_json_member_number(out, "time_us", r->time_us);
-  csim_json_member_number(out, "algbw_gbps", r->algbw_gbps);
-  csim_json_member_number(out, "busbw_gbps", r->busbw_gbps);
-  csim_json_member_string(out, "bottleneck", r->bottleneck);
+  csim_jsonw_member_string(out, "collective", csim_coll_name(r->coll));
+  csim_jsonw_member_int(out, "size_bytes", r->size_bytes);
+  csim_jsonw_member_int(out, "count", r->count);
+  csim_jsonw_member_string(out, "type", csim_type_name(r->type));
+  csim_jsonw_member_string(out, "redop", csim_row_redop(r));
+  csim_jsonw_member_int(out, "root", r->root);
+  csim_jsonw_member_string(out, "algo", csim_row_algo(r));
+  csim_jsonw_member_string(out, "proto", csim_row_proto(r));
+  csim_jsonw_member_int(out, "channels", r->n_channels);
+  csim_jsonw_member_int(out, "threads", r->choice.n_threads);
+  csim_jsonw_member_number(out, "time_us", r->time_us);
+  csim_jsonw_member_number(out, "algbw_gbps", r->algbw_gbps);
+  csim_jsonw_member_number(out, "busbw_gbps", r->busbw_gbps);
+  csim_jsonw_member_string(out, "bottleneck", r->bottleneck);
   g_string_append_c(out, '}');
 }
 
 static void append_rows(GString *out, const CsimReport *report) {
-  csim_json_key(out, "rows");
+  csim_jsonw_key(out, "rows");
   g_string_append_c(out, '[');
   for (guint i = 0; i < report->rows->len; i++) {
     if (i) g_string_append_c(out, ',');
@@ -36,20 +36,20 @@ static void append_rows(GString *out, const CsimReport *report) {
 }
 
 static void append_stats(GString *out, const CsimRunInfo *info) {
-  csim_json_key(out, "stats");
+  csim_jsonw_key(out, "stats");
   g_string_append_c(out, '{');
-  csim_json_member_int(out, "events", (gint64)info->events);
-  csim_json_member_number(out, "wall_s", info->wall_s);
-  csim_json_member_number(out, "peak_rss_mib", info->peak_rss_mib);
+  csim_jsonw_member_int(out, "events", (gint64)info->events);
+  csim_jsonw_member_number(out, "wall_s", info->wall_s);
+  csim_jsonw_member_number(out, "peak_rss_mib", info->peak_rss_mib);
   g_string_append_c(out, '}');
 }
 
 static void append_warnings(GString *out, const CsimRunInfo *info) {
-  csim_json_key(out, "warnings");
+  csim_jsonw_key(out, "warnings");
   g_string_append_c(out, '[');
   for (guint i = 0; i < info->warnings->len; i++) {
     if (i) g_string_append(out, ", ");
-    csim_json_string(out, g_ptr_array_index(info->warnings, i));
+    csim_jsonw_string(out, g_ptr_array_index(info->warnings, i));
   }
   g_string_append_c(out, ']');
 }
@@ -57,24 +57,24 @@ static void append_warnings(GString *out, const CsimRunInfo *info) {
 static void append_digest(GString *out, const char *key, uint64_t digest) {
   char text[17];
   g_snprintf(text, sizeof text, "%016" PRIx64, digest);
-  csim_json_member_string(out, key, text);
+  csim_jsonw_member_string(out, key, text);
 }
 
 static void end(GString *out, const CsimReport *report) {
   const CsimRunInfo *info = report->info;
   g_string_append_c(out, '{');
-  csim_json_member_string(out, "collsim", COLLSIM_VERSION);
-  csim_json_member_string(out, "target", info->target);
-  csim_json_member_int(out, "nodes", info->n_nodes);
-  csim_json_member_int(out, "ranks", info->n_ranks);
-  csim_json_member_string(out, "fidelity", csim_fidelity_name(info->fidelity));
-  csim_json_key(out, "seed");
+  csim_jsonw_member_string(out, "collsim", COLLSIM_VERSION);
+  csim_jsonw_member_string(out, "target", info->target);
+  csim_jsonw_member_int(out, "nodes", info->n_nodes);
+  csim_jsonw_member_int(out, "ranks", info->n_ranks);
+  csim_jsonw_member_string(out, "fidelity", csim_fidelity_name(info->fidelity));
+  csim_jsonw_key(out, "seed");
   g_string_append_printf(out, "%" PRIu64, info->seed);
   append_digest(out, "digest", info->digest);
   append_digest(out, "catalogue_digest", info->catalogue_digest);
-  csim_json_member_string(out, "devices", info->device);
-  csim_json_member_string(out, "command", report->command);
-  csim_json_key(out, "complete");
+  csim_jsonw_member_string(out, "devices", info->device);
+  csim_jsonw_member_string(out, "command", report->command);
+  csim_jsonw_key(out, "complete");
   g_string_append(out, report->complete ? "true" : "false");
   append_rows(out, report);
   append_stats(out, info);

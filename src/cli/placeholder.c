@@ -1,2 +1,0 @@
-/* Placeholder until the first file of this layer lands. */
-int csim_cli_placeholder;
