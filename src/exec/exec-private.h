@@ -48,6 +48,7 @@ typedef struct {
   CsimTime ready;            /* latest of the inputs looked at so far */
   CsimTime flow_end;         /* LANE_DRAIN: when the operation ended but for the sender's last byte */
   CsimTime duration;         /* of the operation at hand, were it alone */
+  float sm_ps;               /* of the operation at hand, see CsimOpCost */
   CsimBytes left, slice, bytes; /* of the primitive: still to do, slice size; of the operation */
   uint32_t rank, recv, send; /* recv, send: first entry in CsimExec.lane_conns */
   uint32_t block;            /* index in CsimExec.blocks */

@@ -262,11 +262,11 @@ static guint add_links(CsimFlowLink *buf, guint have, const CsimFlowLink *links,
 }
 
 /* Links that the operation's bytes cross: *links points into the pool where that serves, else at buf. */
-static guint op_links(CsimExec *x, const Lane *l, CsimFlowLink *buf, const CsimFlowLink **links, double sm_ps) {
+static guint op_links(CsimExec *x, const Lane *l, CsimFlowLink *buf, const CsimFlowLink **links) {
   uint32_t r0, s0;
   guint n_recv = recvs(l, &r0), n_send = sends(l, &s0), n = 0;
   const CsimFlowLink *pool = (const CsimFlowLink *)(void *)x->links->data;
-  gboolean shares_block = l->sm_link != NO_INDEX && sm_ps > 0;
+  gboolean shares_block = l->sm_link != NO_INDEX && l->sm_ps > 0;
   *links = buf;
   if (n_send == 1 && !shares_block && l->n_links == 0 && (n_recv == 0 || conn_at(x, r0)->n_rx_links == 0)) {
     const Conn *c = conn_at(x, s0);
@@ -282,7 +282,7 @@ static guint op_links(CsimExec *x, const Lane *l, CsimFlowLink *buf, const CsimF
     const Conn *c = conn_at(x, r0 + i);
     n = add_links(buf, n, pool + c->rx_links, c->n_rx_links);
   }
-  if (shares_block) buf[n++] = (CsimFlowLink){l->sm_link, (float)sm_ps};
+  if (shares_block) buf[n++] = (CsimFlowLink){l->sm_link, l->sm_ps};
   return n;
 }
 
@@ -300,14 +300,22 @@ static void op_shape(CsimExec *x, const Lane *l, CsimOp4Cost *op) {
   }
 }
 
+/* Does anything that the operation crosses serve others too? */
+static gboolean crosses_links(CsimExec *x, const Lane *l) {
+  uint32_t r0, s0;
+  guint n_recv = recvs(l, &r0), n_send = sends(l, &s0);
+  if (l->n_links > 0 || (l->sm_link != NO_INDEX && l->sm_ps > 0)) return TRUE;
+  for (guint i = 0; i < n_send; i++)
+    if (conn_at(x, s0 + i)->n_tx_links > 0) return TRUE;
+  for (guint i = 0; i < n_recv; i++)
+    if (conn_at(x, r0 + i)->n_rx_links > 0) return TRUE;
+  return FALSE;
+}
+
 static void start_flow(CsimExec *x, uint32_t lane, Lane *l) {
   CsimFlowLink buf[CSIM_FLUID_MAX_LINKS];
   const CsimFlowLink *links;
-  CsimOp4Cost op;
-  CsimOpCost c;
-  op_shape(x, l, &op);
-  csim_cost_op(&x->costs[x->ranks[l->rank].gpu], &op, &c);
-  guint n = op_links(x, l, buf, &links, c.sm_ps);
+  guint n = op_links(x, l, buf, &links);
   CsimRate cap = (CsimRate)((double)l->bytes * 1e12 / (double)MAX(l->duration, 1));
   l->state = LANE_FLOWING;
   csim_fluid_start(x->fluid, links, n, l->bytes, MAX(cap, 1), x->handler, EV_LANE_FLOW, lane, 0);
@@ -316,8 +324,6 @@ static void start_flow(CsimExec *x, uint32_t lane, Lane *l) {
 /* All inputs are known: fixes start and duration. TRUE when the operation is over at once (it crosses no shared link). */
 static gboolean start_op(CsimExec *x, uint32_t lane, Lane *l) {
   const CsimCost *cost = &x->costs[x->ranks[l->rank].gpu];
-  CsimFlowLink buf[CSIM_FLUID_MAX_LINKS];
-  const CsimFlowLink *links;
   CsimOp4Cost op;
   CsimOpCost c;
   op_shape(x, l, &op);
@@ -326,13 +332,13 @@ static gboolean start_op(CsimExec *x, uint32_t lane, Lane *l) {
   CsimTime earliest = l->free + overhead;
   l->start = cost->ll ? MAX(earliest, l->ready) : MAX(l->free, l->ready) + overhead;
   l->duration = c.duration;
+  l->sm_ps = (float)c.sm_ps;
   l->spent[SPENT_OVERHEAD] += overhead;
   l->spent[l->waits_credit ? SPENT_WAIT_CREDIT : SPENT_WAIT_DATA] += l->start - earliest;
   if (cost->ll) publish_first_line(x, l, cost);
-  if (l->bytes == 0 || op_links(x, l, buf, &links, c.sm_ps) == 0) return finish_op(x, l, l->start + l->duration);
+  if (l->bytes == 0 || !crosses_links(x, l)) return finish_op(x, l, l->start + l->duration);
   l->state = LANE_SCHEDULED;
-  CsimTime now = csim_engine_now(x->engine);
-  if (l->start <= now) start_flow(x, lane, l);
+  if (l->start <= csim_engine_now(x->engine)) start_flow(x, lane, l);
   else csim_engine_at(x->engine, l->start, x->handler, EV_LANE_START, lane, 0);
   return FALSE;
 }
