@@ -243,7 +243,7 @@ static gboolean store(Run *run, const Lane *l) {
 
 static gboolean check_flags(Run *run, const Lane *l) {
   const CsimPrim *p = &l->prim;
-  gboolean recv = p->flags & CSIM_PRIM_RECV, send = p->flags & CSIM_PRIM_SEND;
+  gboolean recv = (p->flags & CSIM_PRIM_RECV) != 0, send = (p->flags & CSIM_PRIM_SEND) != 0;
   if (recv != (p->recv_peer != CSIM_PEER_NONE) || send != (p->send_peer != CSIM_PEER_NONE) ||
       p->recv_peer >= (int)l->n_recv || p->send_peer >= (int)l->n_send)
     return fail(run, l, "%s has the wrong peers", csim_prim_name(p));
