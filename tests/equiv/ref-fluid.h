@@ -1,0 +1,36 @@
+/*
+ * tests/equiv/ref-fluid.h - the fluid model again, as plainly as it can be written.
+ *
+ * Every rate is solved from nothing, flow by flow, link by link; time goes from change to change. No classes, no
+ * components, no laziness: what models/fluid.h promises, to compare the fast solver with.
+ */
+#ifndef REF_FLUID_H
+#define REF_FLUID_H
+
+#include "models/fluid.h"
+
+#define REF_MAX_LINKS 6
+
+typedef struct { CsimRate capacity; double softness; } RefLink;
+
+typedef struct {
+  CsimFlowLink link[REF_MAX_LINKS];
+  guint n_links;
+  CsimRate cap;
+  CsimBytes bytes;
+  CsimTime start, cancel; /* cancel: CSIM_TIME_NEVER for none */
+  /* results */
+  gboolean active, done;
+  CsimTime end;
+  double rate;
+  long double left;
+} RefFlow;
+
+typedef struct { CsimTime at; guint link; CsimRate capacity; } RefChange;
+
+/* Fills in `rate` of the active flows. */
+void ref_rates(const RefLink *links, guint n_links, RefFlow *flows, guint n_flows);
+/* Fills in `end` (CSIM_TIME_NEVER: cancelled or stalled) of all flows. `links` changes. changes: in order of time. */
+void ref_run(RefLink *links, guint n_links, RefFlow *flows, guint n_flows, const RefChange *changes, guint n_changes);
+
+#endif
