@@ -153,6 +153,19 @@ const CsimFinding *csim_diag_get(const CsimDiag *diag, guint i) {
   return g_ptr_array_index(diag->findings, i);
 }
 
+/* The message without the place that csim_error_set or csim_error_prefix_loc put in front. */
+static const char *bare_message(const GError *error, CsimLoc loc) {
+  g_autofree char *place = placed(loc, "");
+  return g_str_has_prefix(error->message, place) ? error->message + strlen(place) : error->message;
+}
+
+void csim_diag_add_error(CsimDiag *diag, const GError *error, CsimLoc fallback) {
+  gboolean ours = error->domain == CSIM_ERROR;
+  CsimLoc loc = ours ? csim_error_get_private(error)->loc : CSIM_LOC_NONE;
+  csim_diag_add(diag, CSIM_FINDING_ERROR, ours ? (CsimErrorCode)error->code : CSIM_ERROR_IO,
+                loc.file != NULL ? loc : fallback, "%s", bare_message(error, loc));
+}
+
 char *csim_finding_format(const CsimFinding *f) {
   static const char *const names[] = {"note", "warning", "error"};
   GString *s = g_string_new(NULL);
@@ -216,4 +229,15 @@ const char *csim_nearest(const char *name, const char *const *candidates) {
     found = *candidates;
   }
   return found;
+}
+
+#define MAX_LISTED 16
+
+char *csim_suggest(const char *name, const char *const *candidates) {
+  const char *nearest = csim_nearest(name, candidates);
+  if (nearest != NULL) return g_strdup_printf("; did you mean '%s'?", nearest);
+  GString *s = g_string_new(candidates[0] != NULL ? "; allowed: " : "; nothing is allowed here");
+  for (guint i = 0; candidates[i] != NULL && i <= MAX_LISTED; i++)
+    g_string_append_printf(s, "%s%s", i > 0 ? ", " : "", i < MAX_LISTED ? candidates[i] : "...");
+  return g_string_free(s, FALSE);
 }

@@ -44,6 +44,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(CsimDiag, csim_diag_free)
 void csim_diag_add(CsimDiag *diag, CsimSeverity severity, CsimErrorCode code, CsimLoc loc, const char *format, ...) G_GNUC_PRINTF(5, 6);
 /* As csim_diag_add for a warning with its cost in GB/s. */
 void csim_diag_cost(CsimDiag *diag, CsimLoc loc, double cost_gbps, const char *format, ...) G_GNUC_PRINTF(4, 5);
+/* An error from a function that reports by GError, with the place that it carries (or `fallback` when it has none). */
+void csim_diag_add_error(CsimDiag *diag, const GError *error, CsimLoc fallback);
 guint csim_diag_count(const CsimDiag *diag, CsimSeverity at_least);
 guint csim_diag_n(const CsimDiag *diag);
 const CsimFinding *csim_diag_get(const CsimDiag *diag, guint i); /* in order of arrival */
@@ -53,5 +55,7 @@ gboolean csim_diag_check(const CsimDiag *diag, GError **error);
 
 /* The candidate nearest to `name` (edit distance at most 2, or 1/3 of its length), or NULL. candidates: NULL-ended. */
 const char *csim_nearest(const char *name, const char *const *candidates);
+/* The end of a message about a wrong name: "; did you mean 'x'?" or "; allowed: a, b, c" (at most 16); caller frees. */
+char *csim_suggest(const char *name, const char *const *candidates);
 
 #endif

@@ -1,6 +1,5 @@
 /* base/file.c - bounded reading of a whole file. */
 #include "base/file.h"
-#include "base/diag.h"
 #include "base/units.h"
 #include <errno.h>
 #include <stdio.h>
@@ -58,4 +57,38 @@ char *csim_file_read(const char *path, CsimBytes limit, gsize *length, GError **
   if (length != NULL) *length = bytes->len;
   g_byte_array_append(bytes, (const guint8 *)"", 1);
   return (char *)g_byte_array_free(g_steal_pointer(&bytes), FALSE);
+}
+
+char *csim_file_read_diag(const char *path, gsize *length, CsimDiag *diag) {
+  g_autoptr(GError) error = NULL;
+  char *text = csim_file_read(path, CSIM_FILE_LIMIT, length, &error);
+  if (text == NULL) csim_diag_add_error(diag, error, whole_file(path));
+  return text;
+}
+
+gboolean csim_text_check_size(const char *name, gsize length, CsimDiag *diag) {
+  g_autoptr(GError) error = NULL;
+  if (length <= (gsize)CSIM_FILE_LIMIT) return TRUE;
+  fail_limit(name, CSIM_FILE_LIMIT, &error);
+  csim_diag_add_error(diag, error, whole_file(name));
+  return FALSE;
+}
+
+gsize csim_text_mark_length(const char *text, gsize length) {
+  return length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
+gboolean csim_text_check_utf8(const char *name, const char *text, gsize length, CsimDiag *diag) {
+  const char *bad, *line_start = text + csim_text_mark_length(text, length);
+  if (g_utf8_validate_len(text, length, &bad)) return TRUE;
+  CsimLoc loc = {name, 1, 0};
+  for (const char *p = text; p < bad; p++) {
+    if (*p != '\n') continue;
+    loc.line++;
+    line_start = p + 1;
+  }
+  loc.col = (uint32_t)(bad - line_start) + 1;
+  csim_diag_add(diag, CSIM_FINDING_ERROR, CSIM_ERROR_SYNTAX, loc, "byte 0x%02x is not UTF-8 text",
+                (guint8)*bad);
+  return FALSE;
 }

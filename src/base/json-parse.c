@@ -1,4 +1,5 @@
 /* base/json-parse.c - RFC 8259 text to nodes with places; refuses what is not that, in words. */
+#include "base/file.h"
 #include "base/json-node.h"
 #include <math.h>
 #include <string.h>
@@ -329,27 +330,10 @@ static CsimJson *parse_value(Scanner *s, CsimJson *parent, int depth) {
   return read_by_first_letter(s, value, depth) ? value : NULL;
 }
 
-/* Moves the place to a byte further on, counting lines. */
-static void advance(Scanner *s, const char *to) {
-  for (; s->p < to; s->p++) {
-    if (*s->p != '\n') continue;
-    s->line++;
-    s->line_start = s->p + 1;
-  }
-}
-
-static gboolean check_utf8(Scanner s) {
-  const char *bad;
-  if (g_utf8_validate_len(s.p, (gsize)(s.end - s.p), &bad)) return TRUE;
-  advance(&s, bad);
-  return fail(&s, bad, "byte 0x%02x is not UTF-8 text", (guint8)*bad);
-}
-
 gboolean csim_json_parse(CsimJsonDoc *doc, gsize length) {
-  Scanner s = {
-      .doc = doc, .p = doc->buffer, .end = doc->buffer + length, .line_start = doc->buffer, .line = 1};
-  if (length >= 3 && memcmp(s.p, "\xef\xbb\xbf", 3) == 0) s.line_start = s.p += 3; /* a byte order mark */
-  if (!check_utf8(s)) return FALSE;
+  Scanner s = {.doc = doc, .p = doc->buffer, .end = doc->buffer + length, .line = 1};
+  if (!csim_text_check_utf8(doc->name, doc->buffer, length, doc->diag)) return FALSE;
+  s.line_start = s.p += csim_text_mark_length(doc->buffer, length);
   doc->root = parse_value(&s, NULL, 1);
   if (doc->root == NULL) return FALSE;
   skip_space(&s);

@@ -1,12 +1,12 @@
 /* base/json-read.c - questions about a JSON document, and the findings when the answers do not fit. */
-#include "base/json-node.h"
+#include "base/asked.h"
 #include "base/file.h"
+#include "base/json-node.h"
 #include "base/units.h"
 #include <math.h>
 #include <string.h>
 
-#define INDEX_ABOVE 16   /* members; smaller objects are searched one by one */
-#define MAX_SUGGESTED 16 /* names listed in a message */
+#define INDEX_ABOVE 16 /* members; smaller objects are searched one by one */
 
 /* --- documents --------------------------------------------------------------- */
 
@@ -16,7 +16,7 @@ static CsimJsonDoc *doc_new(const char *name, char *buffer, gsize length, CsimDi
   doc->buffer = buffer;
   doc->arena = csim_arena_new(0);
   doc->diag = diag;
-  doc->asked = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_ptr_array_unref);
+  doc->asked = csim_asked_new();
   doc->indexes = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_hash_table_unref);
   if (csim_json_parse(doc, length)) return doc;
   csim_json_doc_free(doc);
@@ -34,32 +34,17 @@ void csim_json_doc_free(CsimJsonDoc *doc) {
 
 CsimJsonDoc *csim_json_read_text(const char *name, const char *text, gssize length, CsimDiag *diag) {
   gsize n = length < 0 ? strlen(text) : (gsize)length;
-  CsimLoc whole = {g_intern_string(name), 0, 0};
-  if (n > (gsize)CSIM_FILE_LIMIT) {
-    csim_diag_add(diag, CSIM_FINDING_ERROR, CSIM_ERROR_LIMIT, whole, "too large; allowed: at most 64MiB");
-    return NULL;
-  }
+  if (!csim_text_check_size(name, n, diag)) return NULL;
   char *copy = g_malloc(n + 1);
   memcpy(copy, text, n);
   copy[n] = '\0';
   return doc_new(name, copy, n, diag);
 }
 
-/* The message behind the place that csim_file_read put in front. */
-static const char *behind_path(const GError *error, const char *path) {
-  gsize n = strlen(path);
-  return g_str_has_prefix(error->message, path) && strlen(error->message) > n + 2 ? error->message + n + 2
-                                                                                  : error->message;
-}
-
 CsimJsonDoc *csim_json_read_file(const char *path, CsimDiag *diag) {
-  g_autoptr(GError) error = NULL;
   gsize length;
-  char *text = csim_file_read(path, CSIM_FILE_LIMIT, &length, &error);
-  if (text != NULL) return doc_new(path, text, length, diag);
-  csim_diag_add(diag, CSIM_FINDING_ERROR, error->code, (CsimLoc){g_intern_string(path), 0, 0}, "%s",
-                behind_path(error, path));
-  return NULL;
+  char *text = csim_file_read_diag(path, &length, diag);
+  return text != NULL ? doc_new(path, text, length, diag) : NULL;
 }
 
 /* --- words for messages -------------------------------------------------------- */
@@ -163,16 +148,6 @@ gboolean csim_json_is(CsimJson *value, CsimJsonType type) {
 
 /* --- members ----------------------------------------------------------------------- */
 
-static void note_asked(CsimJson *object, const char *name) {
-  GPtrArray *names = g_hash_table_lookup(object->doc->asked, object);
-  if (names == NULL) {
-    names = g_ptr_array_new();
-    g_hash_table_insert(object->doc->asked, object, names);
-  }
-  gpointer interned = (gpointer)g_intern_string(name);
-  if (!g_ptr_array_find(names, interned, NULL)) g_ptr_array_add(names, interned);
-}
-
 static GHashTable *index_of(CsimJson *object) {
   GHashTable *index = g_hash_table_lookup(object->doc->indexes, object);
   if (index != NULL) return index;
@@ -192,7 +167,7 @@ static CsimJson *find(CsimJson *object, const char *name) {
 CsimJson *csim_json_get(CsimJson *object, const char *name, CsimJsonNeed need) {
   if (!csim_json_is(object, CSIM_JSON_OBJECT)) return NULL;
   object->visited = TRUE;
-  note_asked(object, name);
+  csim_asked_note(object->doc->asked, object, name);
   CsimJson *m = find(object, name);
   if (m == NULL && need == CSIM_JSON_REQUIRED) {
     g_autofree char *where = label(object);
@@ -274,13 +249,8 @@ static gboolean whole_number(const char *text, int64_t *out) {
 }
 
 static gboolean wrong_int(const CsimJson *v, int64_t min, int64_t max) {
-  GString *allowed = g_string_new("a whole number");
-  if (max != INT64_MAX)
-    g_string_append_printf(allowed, " from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT, min, max);
-  else if (min != INT64_MIN)
-    g_string_append_printf(allowed, " of at least %" G_GINT64_FORMAT, min);
-  g_autofree char *text = g_string_free(allowed, FALSE);
-  return wrong(v, v->type == CSIM_JSON_NUMBER ? CSIM_ERROR_VALUE : CSIM_ERROR_SCHEMA, text);
+  g_autofree char *allowed = csim_range_text(min, max);
+  return wrong(v, v->type == CSIM_JSON_NUMBER ? CSIM_ERROR_VALUE : CSIM_ERROR_SCHEMA, allowed);
 }
 
 gboolean csim_json_as_int(CsimJson *value, int64_t min, int64_t max, int64_t *out) {
@@ -296,8 +266,7 @@ gboolean csim_json_as_double(CsimJson *value, double min, double max, double *ou
   if (!csim_json_is(value, CSIM_JSON_NUMBER)) return FALSE;
   double d = g_ascii_strtod(value->text, NULL);
   if (d < min || d > max) {
-    g_autofree char *allowed = isinf(max) ? g_strdup_printf("a number of at least %g", min)
-                                          : g_strdup_printf("a number from %g to %g", min, max);
+    g_autofree char *allowed = csim_range_text_double(min, max);
     return wrong(value, CSIM_ERROR_VALUE, allowed);
   }
   *out = d;
@@ -338,17 +307,6 @@ gboolean csim_json_as_rate(CsimJson *value, CsimRate *out) {
   return TRUE;
 }
 
-/* "; did you mean 'x'?" or "; allowed: a, b, c"; caller frees. names: NULL-ended. */
-static char *suggest(const char *name, const char *const *names) {
-  const char *nearest = csim_nearest(name, names);
-  if (nearest != NULL) return g_strdup_printf("; did you mean '%s'?", nearest);
-  GString *s = g_string_new(names[0] != NULL ? "; allowed: " : "; no key is allowed here");
-  for (guint i = 0; names[i] != NULL && i < MAX_SUGGESTED; i++)
-    g_string_append_printf(s, "%s%s", i > 0 ? ", " : "", names[i]);
-  if (g_strv_length((char **)names) > MAX_SUGGESTED) g_string_append(s, ", ...");
-  return g_string_free(s, FALSE);
-}
-
 gboolean csim_json_as_choice(CsimJson *value, const char *const *choices, int *out) {
   if (!csim_json_is(value, CSIM_JSON_TEXT)) return FALSE;
   for (int i = 0; choices[i] != NULL; i++) {
@@ -356,7 +314,7 @@ gboolean csim_json_as_choice(CsimJson *value, const char *const *choices, int *o
     *out = i;
     return TRUE;
   }
-  g_autofree char *name = label(value), *hint = suggest(value->text, choices);
+  g_autofree char *name = label(value), *hint = csim_suggest(value->text, choices);
   csim_json_error(value, CSIM_ERROR_VALUE, "%s is '%.40s'%s", name, value->text, hint);
   return FALSE;
 }
@@ -368,11 +326,7 @@ void csim_json_ignore(CsimJson *value) {
 }
 
 static void report_unknown(const CsimJson *member) {
-  GPtrArray *asked = g_hash_table_lookup(member->doc->asked, member->parent);
-  g_autoptr(GPtrArray) names = g_ptr_array_new();
-  for (guint i = 0; asked != NULL && i < asked->len; i++) g_ptr_array_add(names, g_ptr_array_index(asked, i));
-  g_ptr_array_add(names, NULL);
-  g_autofree char *hint = suggest(member->key, (const char *const *)names->pdata);
+  g_autofree char *hint = csim_asked_suggest(member->doc->asked, member->parent, member->key);
   csim_diag_add(member->doc->diag, CSIM_FINDING_ERROR, CSIM_ERROR_SCHEMA, csim_json_key_loc(member),
                 "unknown key '%.40s'%s", member->key, hint);
 }

@@ -299,3 +299,15 @@ char *csim_rate_format(CsimRate r, char *buf) {
                                {"B/s", 1, 1}};
   return format(r, units, G_N_ELEMENTS(units), NULL, 0, buf);
 }
+
+char *csim_range_text(int64_t min, int64_t max) {
+  if (max != INT64_MAX)
+    return g_strdup_printf("a whole number from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT, min, max);
+  if (min != INT64_MIN) return g_strdup_printf("a whole number of at least %" G_GINT64_FORMAT, min);
+  return g_strdup("a whole number");
+}
+
+char *csim_range_text_double(double min, double max) {
+  if (!isinf(max)) return g_strdup_printf("a number from %g to %g", min, max);
+  return isinf(min) ? g_strdup("a number") : g_strdup_printf("a number of at least %g", min);
+}

@@ -36,4 +36,9 @@ char *csim_rate_format(CsimRate r, char *buf);
 static inline double csim_time_us(CsimTime t) { return (double)t * 1e-6; }
 static inline CsimTime csim_time_from_us(double us) { return (CsimTime)(us * 1e6 + 0.5); }
 
+/* What a bounded number may be, for messages: "a whole number from 1 to 8", "a number of at least 0". The extremes of the
+ * type (INT64_MIN/MAX, -/+HUGE_VAL) mean no bound. Caller frees. */
+char *csim_range_text(int64_t min, int64_t max);
+char *csim_range_text_double(double min, double max);
+
 #endif
