@@ -36,6 +36,9 @@ typedef struct CsimCluster {
   CsimDiag *diag;          /* findings of loading */
 } CsimCluster;
 
+/* "ib", "roce", "socket", "slingshot", "efa": the catalogue groups. */
+const char *csim_transport_name(CsimTransport transport);
+
 /* n_nodes: overrides the count in `target` if > 0. */
 CsimCluster *csim_cluster_load(const char *target, guint n_nodes, GError **error);
 void csim_cluster_free(CsimCluster *cluster);

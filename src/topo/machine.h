@@ -12,6 +12,7 @@
 
 #include "models/catalogue.h"
 #include "models/fluid.h"
+#include "models/net.h"
 #include "topo/cluster.h"
 
 typedef struct CsimMachine CsimMachine;
@@ -33,7 +34,7 @@ typedef struct {
 typedef struct {
   guint n;
   CsimFlowLink link[12];
-  CsimTime latency; /* propagation and switch latency along the way, not protocol overhead */
+  CsimTime latency; /* propagation and switch latency along the way, beyond one NVLink hop, which flag latencies contain */
 } CsimRoute;
 
 CsimMachine *csim_machine_new(const CsimCluster *cluster, const CsimCatalogue *catalogue, GError **error);
@@ -49,11 +50,24 @@ char *csim_machine_link_name(const CsimMachine *m, CsimLinkId id);
 
 typedef struct { guint node, local; } CsimGpuRef, CsimNicRef;
 
-/* Each fills *out and returns TRUE, or FALSE with CSIM_ERROR_ROUTE. */
+/* The catalogue's model of a GPU ("h100", for csim_gpu_model_init), and its NVLinks in all. */
+const char *csim_machine_gpu_model(const CsimMachine *m, CsimGpuRef gpu);
+guint csim_machine_gpu_nvlinks(const CsimMachine *m, CsimGpuRef gpu);
+/* Adapters, proxies and sockets of the cluster's transport and MTU. */
+const CsimNetModel *csim_machine_net(const CsimMachine *m);
+
+/*
+ * Each fills *out and returns TRUE, or FALSE with CSIM_ERROR_ROUTE.
+ * A route leaves out every link that provably cannot bind (docs/models/hardware.md, "What is left out"), so it may have
+ * fewer links than the wires it stands for; latency counts all of them. Weights: kernel accesses to PCIe peers and host memory move
+ * smaller packets than a link's capacity is stated for.
+ */
 gboolean csim_machine_route_p2p(const CsimMachine *m, CsimGpuRef from, CsimGpuRef to, CsimRoute *out, GError **error);
-/* Through host memory (SHM): first half GPU -> memory, second half memory -> GPU. */
+/* Through host memory (SHM), which lies at the receiver's socket (NCCL_SHM_LOCALITY's default): first half GPU -> memory, second
+ * half memory -> GPU. from = to: a GPU's staging buffer for the network. */
 gboolean csim_machine_route_shm(const CsimMachine *m, CsimGpuRef from, CsimGpuRef to, CsimRoute *up, CsimRoute *down, GError **error);
-/* Between GPU (or its host memory if !gdr) and NIC inside a node, one direction. */
+/* Between GPU and NIC inside a node, one direction; if !gdr between the GPU's host memory and the NIC (the other half, GPU to its own
+ * host memory and back, is csim_machine_route_shm with from = to). */
 gboolean csim_machine_route_nic(const CsimMachine *m, CsimGpuRef gpu, CsimNicRef nic, gboolean gdr, gboolean to_nic, CsimRoute *out, GError **error);
 /* NIC to NIC over the fabric. flow_hash: entropy for ECMP (QP, channel). */
 gboolean csim_machine_route_fabric(const CsimMachine *m, CsimNicRef from, CsimNicRef to, uint32_t flow_hash, CsimRoute *out, GError **error);

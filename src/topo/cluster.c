@@ -1,0 +1,167 @@
+#include "topo/cluster.h"
+
+#include "models/embedded.h"
+#include "topo/cluster-build.h"
+#include "topo/nccl-xml.h"
+#include <string.h>
+
+static const CsimShippedNode shipped[] = {
+    {"dgx-1v", "8 V100, NVLink 2 mesh, 4x EDR 100 Gb/s"},
+    {"dgx-2", "16 V100, 12 NVSwitches, 8x EDR 100 Gb/s"},
+    {"dgx-a100", "8 A100, 6 NVSwitches, 8x HDR 200 Gb/s"},
+    {"dgx-b200", "8 B200, 2 NVSwitches (NVLink 5), 8x NDR 400 Gb/s"},
+    {"dgx-h100", "8 H100, 4 NVSwitches, 8x NDR 400 Gb/s"},
+    {"hgx-a800", "8 A800 (8 NVLinks each), 6 NVSwitches, 4x HDR 200 Gb/s"},
+    {"hgx-h200", "8 H200, 4 NVSwitches, 8x NDR 400 Gb/s"},
+    {"l40s-8gpu-pcie", "8 L40S on PCIe Gen4 switches, 4x 200 Gb/s"},
+    {NULL, NULL},
+};
+
+const CsimShippedNode *csim_shipped_nodes(void) {
+  return shipped;
+}
+
+const char *csim_transport_name(CsimTransport transport) {
+  static const char *const names[] = {"ib", "roce", "socket", "slingshot", "efa"};
+  g_assert(transport < G_N_ELEMENTS(names));
+  return names[transport];
+}
+
+/* --- life -------------------------------------------------------------------- */
+
+static void free_system(gpointer system) {
+  csim_system_free((CsimSystem *)system);
+}
+
+CsimCluster *csim_cluster_new(const char *name) {
+  CsimCluster *cluster = g_new0(CsimCluster, 1);
+  cluster->name = g_strdup(name);
+  cluster->systems = g_ptr_array_new_with_free_func(free_system);
+  cluster->diag = csim_diag_new();
+  return cluster;
+}
+
+void csim_cluster_free(CsimCluster *cluster) {
+  if (cluster == NULL) return;
+  g_ptr_array_unref(cluster->systems);
+  csim_diag_free(cluster->diag);
+  g_free(cluster->node_system);
+  g_free(cluster->name);
+  g_free(cluster);
+}
+
+void csim_cluster_add_nodes(CsimCluster *cluster, CsimSystem *system, guint count) {
+  g_ptr_array_add(cluster->systems, system);
+  cluster->node_system = g_renew(guint, cluster->node_system, cluster->n_nodes + count);
+  for (guint i = 0; i < count; i++) cluster->node_system[cluster->n_nodes + i] = cluster->systems->len - 1;
+  cluster->n_nodes += count;
+}
+
+/* --- nodes ------------------------------------------------------------------- */
+
+static const CsimEmbedded *find_embedded(const char *name) {
+  g_autofree char *file = g_strdup_printf("%s.xml", name);
+  for (const CsimEmbedded *e = csim_embedded_nodes; e->name != NULL; e++)
+    if (strcmp(e->name, file) == 0) return e;
+  return NULL;
+}
+
+static void unknown_node(const char *name, GError **error) {
+  const char *names[G_N_ELEMENTS(shipped)] = {NULL};
+  for (gsize i = 0; shipped[i].name != NULL; i++) names[i] = shipped[i].name;
+  g_autofree char *list = g_strjoinv(", ", (char **)names);
+  const char *nearest = csim_nearest(name, names);
+  csim_error_set(error, CSIM_ERROR_REFERENCE, CSIM_LOC_NONE, "no shipped node is called '%.80s'%s%s%s; allowed: %s, FILE.xml or FILE.json, each with *N",
+                 name, nearest != NULL ? " (did you mean '" : "", nearest != NULL ? nearest : "", nearest != NULL ? "'?)" : "", list);
+}
+
+static CsimSystem *open_shipped(CsimCluster *cluster, const char *name, GError **error) {
+  const CsimEmbedded *file = find_embedded(name);
+  if (file == NULL) {
+    unknown_node(name, error);
+    return NULL;
+  }
+  g_autoptr(CsimXml) xml = csim_xml_parse(file->name, file->text, file->length, cluster->diag, error);
+  CsimSystem *system = xml != NULL ? csim_system_from_xml(xml, cluster->diag, NULL, error) : NULL;
+  if (system == NULL) return NULL;
+  g_free(system->name);
+  system->name = g_strdup(name);
+  return system;
+}
+
+CsimSystem *csim_cluster_open_node(CsimCluster *cluster, const char *text, GError **error) {
+  if (!g_str_has_suffix(text, ".xml")) return open_shipped(cluster, text, error);
+  return csim_system_load(text, cluster->diag, error);
+}
+
+/* --- the default fabric ------------------------------------------------------ */
+
+/* NCCL hangs NICs without a PCIe place on a CPU with a link that is no wire (5000 GB/s): those are plain sockets. */
+static gboolean is_virtual(const CsimTopoNode *net) {
+  for (guint i = 0; i < net->links->len; i++) {
+    const CsimTopoNode *nic = csim_node_link(net, i)->remote;
+    if (nic->type != CSIM_NODE_NIC) continue;
+    for (guint k = 0; k < nic->links->len; k++)
+      if (csim_node_link(nic, k)->remote->type == CSIM_NODE_CPU && csim_node_link(nic, k)->bw >= 5000) return TRUE;
+  }
+  return FALSE;
+}
+
+static gboolean only_virtual_nics(const CsimCluster *cluster) {
+  for (guint k = 0; k < cluster->systems->len; k++) {
+    const CsimSystem *system = (const CsimSystem *)g_ptr_array_index(cluster->systems, k);
+    for (guint i = 0; i < csim_system_n(system, CSIM_NODE_NET); i++)
+      if (!is_virtual(csim_system_node(system, CSIM_NODE_NET, i))) return FALSE;
+  }
+  return TRUE;
+}
+
+CsimFabricSpec csim_cluster_default_fabric(const CsimCluster *cluster) {
+  CsimFabricSpec spec = {.kind = CSIM_FABRIC_RAIL, .oversubscription = 1, .routing = CSIM_ROUTING_ADAPTIVE};
+  if (!only_virtual_nics(cluster)) return spec;
+  spec.kind = CSIM_FABRIC_SWITCH;
+  spec.transport = CSIM_TRANSPORT_SOCKET;
+  return spec;
+}
+
+/* --- targets ----------------------------------------------------------------- */
+
+/* "NAME*12" -> NAME and 12; without a star 0. A star that is not followed by digits only belongs to the name. */
+static gboolean split_count(const char *target, char **name, guint *count, GError **error) {
+  const char *star = strrchr(target, '*');
+  guint64 n = 0;
+  *count = 0;
+  if (star == NULL || star[1] == '\0' || strspn(star + 1, "0123456789") != strlen(star + 1)) {
+    *name = g_strdup(target);
+    if (star == NULL) return TRUE;
+  } else {
+    *name = g_strndup(target, star - target);
+    n = g_ascii_strtoull(star + 1, NULL, 10);
+    *count = (guint)MIN(n, G_MAXUINT);
+  }
+  if (n >= 1 && n <= CSIM_CLUSTER_MAX_NODES) return TRUE;
+  csim_error_set(error, CSIM_ERROR_VALUE, CSIM_LOC_NONE, "'%.80s': after * comes a number of nodes; allowed: 1 to %d", target, CSIM_CLUSTER_MAX_NODES);
+  return FALSE;
+}
+
+static gboolean load(CsimCluster *cluster, const char *name, guint count, GError **error) {
+  if (g_str_has_suffix(name, ".json")) return csim_cluster_read_json(cluster, name, count, error);
+  CsimSystem *system = csim_cluster_open_node(cluster, name, error);
+  if (system == NULL) return FALSE;
+  csim_cluster_add_nodes(cluster, system, MAX(count, 1));
+  cluster->fabric = csim_cluster_default_fabric(cluster);
+  return TRUE;
+}
+
+CsimCluster *csim_cluster_load(const char *target, guint n_nodes, GError **error) {
+  g_autoptr(CsimCluster) cluster = csim_cluster_new(target);
+  g_autofree char *name = NULL;
+  guint count = 0;
+  if (!split_count(target, &name, &count, error)) return NULL;
+  if (n_nodes > CSIM_CLUSTER_MAX_NODES) {
+    csim_error_set(error, CSIM_ERROR_LIMIT, CSIM_LOC_NONE, "%u nodes; allowed: 1 to %d", n_nodes, CSIM_CLUSTER_MAX_NODES);
+    return NULL;
+  }
+  if (!load(cluster, name, n_nodes > 0 ? n_nodes : count, error)) return NULL;
+  return g_steal_pointer(&cluster);
+}

@@ -1,0 +1,300 @@
+#include "topo/machine.h"
+
+#include "topo/fabric.h"
+#include "topo/node-links.h"
+
+/* Ids: node 0's links, node 1's, ..., then the fabric's. Nodes of one kind have equally many, so that an id is found without a table
+ * when the cluster has one kind of node; else by the first ids of the nodes. */
+struct CsimMachine {
+  const CsimCluster *cluster;
+  const CsimCatalogue *catalogue;
+  CsimNetModel net;
+  CsimFabric fabric;
+  GPtrArray *kinds;   /* CsimNodeLinks*, as cluster->systems */
+  guint uniform;      /* links a node if there is one kind, else 0 */
+  guint *first;       /* [n_nodes + 1] first id of a node; NULL if uniform */
+  guint *position;    /* [n_nodes] position of its first host in the fabric; NULL if uniform */
+  guint fabric_first;
+};
+
+/* --- building ---------------------------------------------------------------- */
+
+static const CsimNodeLinks *kind_of(const CsimMachine *m, guint node) {
+  return (const CsimNodeLinks *)g_ptr_array_index(m->kinds, m->cluster->node_system[node]);
+}
+
+static guint hosts_of(const CsimNodeLinks *n) {
+  return (guint)MAX(n->system->n_hosts, 1);
+}
+
+static void number_links(CsimMachine *m) {
+  guint nodes = m->cluster->n_nodes, id = 0, position = 0;
+  if (m->kinds->len == 1) {
+    m->uniform = kind_of(m, 0)->links->len;
+    m->fabric_first = m->uniform * nodes;
+    return;
+  }
+  m->first = g_new(guint, nodes + 1);
+  m->position = g_new(guint, nodes + 1);
+  for (guint i = 0; i < nodes; i++) {
+    m->first[i] = id;
+    m->position[i] = position;
+    id += kind_of(m, i)->links->len;
+    position += hosts_of(kind_of(m, i));
+  }
+  m->first[nodes] = id;
+  m->position[nodes] = position;
+  m->fabric_first = id;
+}
+
+static guint first_id(const CsimMachine *m, guint node) {
+  return m->first != NULL ? m->first[node] : node * m->uniform;
+}
+
+static guint position_of(const CsimMachine *m, guint node) {
+  return m->position != NULL ? m->position[node] : node * hosts_of(kind_of(m, node));
+}
+
+static gboolean make_fabric(CsimMachine *m, GError **error) {
+  guint rails = 0;
+  CsimRate line = 0;
+  for (guint k = 0; k < m->kinds->len; k++) {
+    const CsimNodeLinks *kind = (const CsimNodeLinks *)g_ptr_array_index(m->kinds, k);
+    for (guint i = 0; i < kind->nets->len; i++) {
+      rails = MAX(rails, g_array_index(kind->nets, CsimNodeNet, i).rail + 1);
+      line = MAX(line, g_array_index(kind->nets, CsimNodeNet, i).line_rate);
+    }
+  }
+  guint last = m->cluster->n_nodes - 1;
+  guint positions = position_of(m, last) + hosts_of(kind_of(m, last));
+  return csim_fabric_init(&m->cluster->fabric, rails, positions, line, m->catalogue, &m->net, &m->fabric, error);
+}
+
+static void free_kind(gpointer kind) {
+  csim_node_links_free((CsimNodeLinks *)kind);
+}
+
+CsimMachine *csim_machine_new(const CsimCluster *cluster, const CsimCatalogue *catalogue, GError **error) {
+  g_autoptr(CsimMachine) m = g_new0(CsimMachine, 1);
+  m->cluster = cluster;
+  m->catalogue = catalogue;
+  m->kinds = g_ptr_array_new_with_free_func(free_kind);
+  g_assert(cluster->n_nodes > 0);
+  csim_net_model_init(catalogue, csim_transport_name(cluster->fabric.transport), cluster->fabric.mtu, &m->net);
+  for (guint i = 0; i < cluster->systems->len; i++)
+    g_ptr_array_add(m->kinds, csim_node_links_new((const CsimSystem *)g_ptr_array_index(cluster->systems, i), catalogue, &m->net));
+  number_links(m);
+  if (!make_fabric(m, error)) return NULL;
+  return g_steal_pointer(&m);
+}
+
+void csim_machine_free(CsimMachine *m) {
+  if (m == NULL) return;
+  g_ptr_array_unref(m->kinds);
+  g_free(m->first);
+  g_free(m->position);
+  g_free(m);
+}
+
+/* --- links ------------------------------------------------------------------- */
+
+const CsimCluster *csim_machine_cluster(const CsimMachine *m) {
+  return m->cluster;
+}
+
+const CsimCatalogue *csim_machine_catalogue(const CsimMachine *m) {
+  return m->catalogue;
+}
+
+const CsimNetModel *csim_machine_net(const CsimMachine *m) {
+  return &m->net;
+}
+
+guint csim_machine_n_links(const CsimMachine *m) {
+  return m->fabric_first + m->fabric.n_links;
+}
+
+static guint node_of_link(const CsimMachine *m, CsimLinkId id) {
+  if (m->first == NULL) return id / m->uniform;
+  guint low = 0, high = m->cluster->n_nodes;
+  while (high - low > 1) {
+    guint middle = low + (high - low) / 2;
+    if (m->first[middle] <= id)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+CsimRes csim_machine_link(const CsimMachine *m, CsimLinkId id) {
+  g_assert(id < csim_machine_n_links(m));
+  if (id >= m->fabric_first) return (CsimRes){CSIM_RES_FABRIC, csim_fabric_link_rate(&m->fabric, id - m->fabric_first), 0};
+  guint node = node_of_link(m, id);
+  const CsimNodeLink *l = &g_array_index(kind_of(m, node)->links, CsimNodeLink, id - first_id(m, node));
+  return (CsimRes){l->kind, l->capacity, l->softness};
+}
+
+static char *describe(const CsimNodeLinks *kind, const CsimTopoNode *node) {
+  if (node->type == CSIM_NODE_NET) return g_strdup_printf("nic%d", node->index);
+  if (node->type == CSIM_NODE_CPU) return g_strdup_printf("cpu%d", node->index);
+  for (guint i = 0; i < kind->gpus->len; i++)
+    if (g_array_index(kind->gpus, CsimNodeGpu, i).dev == node) return g_strdup_printf("gpu%u", i);
+  return csim_node_name(kind->system, node);
+}
+
+static const char *what(CsimResKind kind) {
+  switch (kind) {
+    case CSIM_RES_NVLINK_OUT: return "NVLink out";
+    case CSIM_RES_NVLINK_IN: return "NVLink in";
+    case CSIM_RES_PCIE: return "PCIe";
+    case CSIM_RES_CPU: return "socket link";
+    case CSIM_RES_MEMORY: return "memory";
+    case CSIM_RES_C2C: return "C2C";
+    case CSIM_RES_NIC_OUT: return "out";
+    case CSIM_RES_NIC_IN: return "in";
+    case CSIM_RES_FABRIC: break;
+  }
+  return "link";
+}
+
+char *csim_machine_link_name(const CsimMachine *m, CsimLinkId id) {
+  if (id >= m->fabric_first) return csim_fabric_link_name(&m->fabric, id - m->fabric_first);
+  guint node = node_of_link(m, id);
+  const CsimNodeLinks *kind = kind_of(m, node);
+  const CsimNodeLink *l = &g_array_index(kind->links, CsimNodeLink, id - first_id(m, node));
+  g_autofree char *from = describe(kind, l->from);
+  if (l->to == NULL) return g_strdup_printf("node%u/%s %s", node, from, what(l->kind));
+  g_autofree char *to = describe(kind, l->to);
+  return g_strdup_printf("node%u/%s>%s %s", node, from, to, what(l->kind));
+}
+
+/* --- GPUs -------------------------------------------------------------------- */
+
+static const CsimNodeGpu *gpu_at(const CsimMachine *m, CsimGpuRef gpu) {
+  g_assert(gpu.node < m->cluster->n_nodes && gpu.local < kind_of(m, gpu.node)->gpus->len);
+  return &g_array_index(kind_of(m, gpu.node)->gpus, CsimNodeGpu, gpu.local);
+}
+
+static const CsimNodeNet *net_at(const CsimMachine *m, CsimNicRef nic) {
+  g_assert(nic.node < m->cluster->n_nodes && nic.local < kind_of(m, nic.node)->nets->len);
+  return &g_array_index(kind_of(m, nic.node)->nets, CsimNodeNet, nic.local);
+}
+
+const char *csim_machine_gpu_model(const CsimMachine *m, CsimGpuRef gpu) {
+  return gpu_at(m, gpu)->model;
+}
+
+guint csim_machine_gpu_nvlinks(const CsimMachine *m, CsimGpuRef gpu) {
+  return gpu_at(m, gpu)->nvlinks;
+}
+
+gboolean csim_machine_nvlink_ports(const CsimMachine *m, CsimGpuRef gpu, CsimLinkId *out_port, CsimLinkId *in_port) {
+  const CsimNodeGpu *g = gpu_at(m, gpu);
+  if (g->nvl_out == CSIM_NO_LINK) return FALSE;
+  *out_port = first_id(m, gpu.node) + g->nvl_out;
+  *in_port = first_id(m, gpu.node) + g->nvl_in;
+  return TRUE;
+}
+
+/* --- routes ------------------------------------------------------------------ */
+
+/* Ids of the node kind become the machine's. */
+static gboolean finish(const CsimMachine *m, guint node, gboolean ok, CsimRoute *route, GError **error) {
+  if (!ok) {
+    csim_error_set(error, CSIM_ERROR_ROUTE, CSIM_LOC_NONE, "node %u: %s", node,
+                   route->n > G_N_ELEMENTS(route->link) ? "a way of more than 12 links; allowed: fewer PCIe switches in a row"
+                                                        : "no way between two devices that must talk");
+    return FALSE;
+  }
+  for (guint i = 0; i < route->n; i++) route->link[i].link += first_id(m, node);
+  return TRUE;
+}
+
+/* Two NVLinks in a row, over the GPU between that gives the most (NCCL's NVB). */
+static gboolean nvlink_relay(const CsimNodeLinks *n, const CsimTopoNode *from, const CsimTopoNode *to, CsimRoute *out) {
+  uint32_t best[2] = {CSIM_NO_LINK, CSIM_NO_LINK};
+  CsimRate best_rate = 0;
+  for (guint i = 0; i < n->gpus->len; i++) {
+    const CsimTopoNode *middle = g_array_index(n->gpus, CsimNodeGpu, i).dev;
+    if (middle == NULL || middle == from || middle == to) continue;
+    uint32_t a = csim_node_nvlink_between(n, from, middle), b = csim_node_nvlink_between(n, middle, to);
+    if (a == CSIM_NO_LINK || b == CSIM_NO_LINK) continue;
+    CsimRate rate = MIN(g_array_index(n->links, CsimNodeLink, a).capacity, g_array_index(n->links, CsimNodeLink, b).capacity);
+    if (rate <= best_rate) continue;
+    best_rate = rate;
+    best[0] = a;
+    best[1] = b;
+  }
+  if (best_rate == 0) return FALSE;
+  csim_node_route_add(n, out, best[0], 1);
+  csim_node_route_add(n, out, best[1], 1);
+  out->latency += n->nvlink_latency;
+  return TRUE;
+}
+
+/* One NVLink hop is part of the GPU's measured flag latency (models/gpu.h), so only a second one adds to the route. */
+static gboolean nvlink_way(const CsimNodeLinks *n, const CsimNodeGpu *from, const CsimNodeGpu *to, CsimRoute *out) {
+  uint32_t direct = csim_node_nvlink_between(n, from->dev, to->dev);
+  gboolean switched = from->nvl_out != CSIM_NO_LINK && to->nvl_in != CSIM_NO_LINK;
+  if (direct == CSIM_NO_LINK && !switched) return nvlink_relay(n, from->dev, to->dev, out);
+  csim_node_route_add(n, out, direct != CSIM_NO_LINK ? direct : from->nvl_out, 1);
+  if (direct == CSIM_NO_LINK) csim_node_route_add(n, out, to->nvl_in, 1);
+  return TRUE;
+}
+
+gboolean csim_machine_route_p2p(const CsimMachine *m, CsimGpuRef from, CsimGpuRef to, CsimRoute *out, GError **error) {
+  const CsimNodeGpu *a = gpu_at(m, from), *b = gpu_at(m, to);
+  const CsimNodeLinks *n = kind_of(m, from.node);
+  *out = (CsimRoute){0};
+  if (from.node != to.node || a->dev == NULL || b->dev == NULL) return finish(m, from.node, FALSE, out, error);
+  if (a->dev == b->dev) return TRUE;
+  gboolean ok = nvlink_way(n, a, b, out) || csim_node_peer_way(n, a->dev, b->dev, out);
+  return finish(m, from.node, ok, out, error);
+}
+
+static uint32_t memory_of(const CsimNodeLinks *n, const CsimTopoNode *cpu) {
+  guint v = 0;
+  return csim_node_vertex(n, cpu, &v) ? n->memory[v] : CSIM_NO_LINK;
+}
+
+gboolean csim_machine_route_shm(const CsimMachine *m, CsimGpuRef from, CsimGpuRef to, CsimRoute *up, CsimRoute *down, GError **error) {
+  const CsimNodeGpu *a = gpu_at(m, from), *b = gpu_at(m, to);
+  const CsimNodeLinks *n = kind_of(m, from.node);
+  *up = *down = (CsimRoute){0};
+  const CsimTopoNode *cpu = from.node == to.node && a->dev != NULL && b->dev != NULL ? csim_node_local_cpu(n, b->dev) : NULL;
+  if (cpu == NULL) return finish(m, from.node, FALSE, up, error);
+  gboolean ok = csim_node_way(n, a->dev, cpu, a->write_weight, up);
+  csim_node_route_add(n, up, memory_of(n, cpu), 1);
+  csim_node_route_add(n, down, memory_of(n, cpu), 1);
+  ok = csim_node_way(n, cpu, b->dev, b->read_weight, down) && ok;
+  return finish(m, from.node, ok, up, error) && finish(m, to.node, ok, down, error);
+}
+
+gboolean csim_machine_route_nic(const CsimMachine *m, CsimGpuRef gpu, CsimNicRef nic, gboolean gdr, gboolean to_nic, CsimRoute *out, GError **error) {
+  const CsimNodeLinks *n = kind_of(m, gpu.node);
+  const CsimTopoNode *dev = gpu_at(m, gpu)->dev, *card = net_at(m, nic)->nic;
+  *out = (CsimRoute){0};
+  if (gpu.node != nic.node || dev == NULL || card == NULL) return finish(m, gpu.node, FALSE, out, error);
+  const CsimTopoNode *memory = gdr ? dev : csim_node_local_cpu(n, dev);
+  if (memory == NULL) return finish(m, gpu.node, FALSE, out, error);
+  if (!gdr) csim_node_route_add(n, out, memory_of(n, memory), 1);
+  gboolean ok = csim_node_way(n, to_nic ? memory : card, to_nic ? card : memory, 1, out);
+  return finish(m, gpu.node, ok, out, error);
+}
+
+static CsimEndpoint endpoint(const CsimMachine *m, CsimNicRef nic) {
+  const CsimNodeNet *net = net_at(m, nic);
+  return (CsimEndpoint){net->rail, position_of(m, nic.node) + net->host};
+}
+
+gboolean csim_machine_route_fabric(const CsimMachine *m, CsimNicRef from, CsimNicRef to, uint32_t flow_hash, CsimRoute *out, GError **error) {
+  CsimFabricPath path;
+  *out = (CsimRoute){0};
+  if (!csim_fabric_path(&m->fabric, endpoint(m, from), endpoint(m, to), flow_hash, &path, error)) return FALSE;
+  out->link[out->n++] = (CsimFlowLink){first_id(m, from.node) + net_at(m, from)->out, 1};
+  for (guint i = 0; i < path.n; i++) out->link[out->n++] = (CsimFlowLink){m->fabric_first + path.link[i], 1};
+  out->link[out->n++] = (CsimFlowLink){first_id(m, to.node) + net_at(m, to)->in, 1};
+  out->latency = path.latency;
+  return TRUE;
+}
