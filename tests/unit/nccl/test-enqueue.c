@@ -353,7 +353,12 @@ static void test_real_table(void) {
     else
       n += check_table_row(t, *line, first_algo);
   }
-  if (lines) g_assert_cmpint(n, ==, CSIM_N_NCCL_FUNCS * CSIM_N_ALGOS * CSIM_N_PROTOS);
+  if (!lines) return;
+  g_assert_cmpint(n, ==, CSIM_N_NCCL_FUNCS * CSIM_N_ALGOS * CSIM_N_PROTOS);
+  /* "threadThresholds 8/8/64 | 16/8/64 | 512 | 512" and "P2P Chunksize set to 524288" of nccl-info.log. */
+  g_assert_cmpint(csim_tuning_threshold(t, CSIM_ALGO_RING, CSIM_PROTO_LL), ==, 16);
+  g_assert_cmpint(csim_tuning_threshold(t, CSIM_ALGO_COLLNET_CHAIN, CSIM_PROTO_SIMPLE), ==, 512);
+  g_assert_cmpint(csim_tuning_shape(t, CSIM_COLL_SENDRECV, CSIM_ALGO_P2P, CSIM_PROTO_SIMPLE).step, ==, 524288);
 }
 
 /* Where 2.28.3 used more channels: the least traffic worth a channel was 16 KiB then and is 32 KiB in 2.30. With 16 KiB all sizes
@@ -377,7 +382,7 @@ static int channels_2_28(const char *func, CsimBytes bytes, int ours) {
 }
 
 /* "AllReduce: 8 Bytes -> Algo RING proto LL channel{Lo..Hi}={0..0}"; bytes are one rank's for AllGather and ReduceScatter. */
-static gboolean check_choice(const CsimTuning *t, const char *line) {
+static gboolean check_choice(const CsimTuning *t, const char *line, int *n) {
   char name[32], algo[32], proto[32];
   long long bytes;
   int hi, used;
@@ -385,6 +390,7 @@ static gboolean check_choice(const CsimTuning *t, const char *line) {
   if (!text || sscanf(text, " %31[^:]: %lld Bytes -> Algo %31s proto %31s channel{Lo..Hi}={0..%d}", name,
                       &bytes, algo, proto, &hi) != 5)
     return TRUE;
+  (*n)++;
   CsimColl func;
   g_assert_true(csim_coll_parse(name, &func));
   gboolean gather = func == CSIM_COLL_ALL_GATHER || func == CSIM_COLL_REDUCE_SCATTER;
@@ -402,9 +408,10 @@ static gboolean check_choice(const CsimTuning *t, const char *line) {
 static void test_real_choices(void) {
   g_auto(GStrv) lines = measured_lines("tuning-choices.txt");
   g_autoptr(CsimTuning) t = tuning_with(&h200_pair, NULL);
-  int n_different = 0;
-  for (char **line = lines; line && *line; line++) n_different += !check_choice(t, *line);
+  int n_different = 0, n = 0;
+  for (char **line = lines; line && *line; line++) n_different += !check_choice(t, *line, &n);
   g_assert_cmpint(n_different, ==, 0);
+  if (lines) g_assert_cmpint(n, ==, 155);
 }
 
 int main(int argc, char **argv) {
