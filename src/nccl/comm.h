@@ -35,6 +35,7 @@ typedef struct {
   int n_channels;                    /* rings and trees (runtime) */
   int n_nvls_channels, n_p2p_channels, n_p2p_per_peer, n_collnet_channels;
   int nvls_support, nvls_chunk, nvls_tree_max_chunk, nvls_heads, collnet_heads;
+  int collnet_chain;                 /* 1: the CollNet chain is usable */
   int n_rings, n_trees;              /* distinct */
   int tree_depth;
   int cpu_arch, cpu_vendor, min_sm, max_sm;
@@ -58,6 +59,8 @@ CsimTreeNode csim_comm_tree(const CsimComm *comm, int channel, int rank);
 
 /* NVLS: the heads of a rank's node, as ranks; head h owns slice h. n = info.nvls_heads. */
 int csim_comm_nvls_head(const CsimComm *comm, int rank, int h);
+/* Which head of its node a rank is; -1 none. */
+int csim_comm_nvls_head_index(const CsimComm *comm, int rank);
 /* NVLSTree between heads: up and down as ranks of other nodes' heads; only for head ranks. */
 CsimTreeNode csim_comm_nvls_tree(const CsimComm *comm, int channel, int rank);
 
@@ -73,8 +76,18 @@ typedef struct {
 } CsimConn;
 /* is_p2p_op: send/recv connections (shared buffers, PXN), else the rings and trees. */
 CsimConn csim_comm_conn(const CsimComm *comm, int channel, int from, int to, gboolean is_p2p_op);
+/* The same for one graph (CSIM_GRAPH_RING, _TREE, _NVLS): rings and trees may leave a node through different NICs. csim_comm_conn takes the graph in
+ * which the two are neighbours on that channel, the ring first. */
+CsimConn csim_comm_conn_graph(const CsimComm *comm, int graph, int channel, int from, int to);
 
 const CsimGraph *csim_comm_graph(const CsimComm *comm, int graph); /* after agreement; of the first node */
+
+/* A node's own view: its system (only the GPUs of that node, gpu.rank = place in its machine), paths, limits and the links' rest after the search. */
+const CsimSystem *csim_comm_system(const CsimComm *comm, int node);
+const CsimPaths *csim_comm_paths(const CsimComm *comm, int node);
+const CsimSearchLimits *csim_comm_limits(const CsimComm *comm, int node);
+const CsimSearch *csim_comm_search(const CsimComm *comm, int node);
+int csim_comm_node_rank(const CsimComm *comm, int node, int gpu); /* rank of a GPU index of csim_comm_system(comm, node) */
 
 /* JSON with the oracle's field names; each part may be asked for alone. Caller frees with cJSON_Delete. */
 enum { CSIM_JSON_SYSTEM = 1, CSIM_JSON_GRAPHS = 2, CSIM_JSON_CHANNELS = 4, CSIM_JSON_TREES = 8, CSIM_JSON_TUNING = 16, CSIM_JSON_ALL = 31 };

@@ -38,8 +38,20 @@ typedef struct {
 } CsimSearchLimits;
 void csim_search_limits(const CsimSystem *system, const CsimPaths *paths, gboolean inter, CsimSearchLimits *out);
 
+/*
+ * A search over one system. It takes bandwidth from its own copy of the links and gives it back; because NCCL does so in
+ * rounded floats, a link may end a little above where it began, and the next graph is searched on that. Graphs must
+ * therefore be searched in NCCL's order: ring, tree, CollNet chain, CollNet direct, NVLS. The arguments must outlive it.
+ */
+typedef struct CsimSearch CsimSearch;
+CsimSearch *csim_search_new(const CsimSystem *system, const CsimPaths *paths, const CsimSearchLimits *limits, const CsimNcclEnv *env);
+void csim_search_free(CsimSearch *search);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(CsimSearch, csim_search_free)
 /* Searches into *graph, whose id, pattern, coll_net, min/max_channels are set. Never fails: no solution gives NCCL's own fallback. */
-void csim_graph_search(const CsimSystem *system, const CsimPaths *paths, const CsimSearchLimits *limits, const CsimNcclEnv *env, CsimGraph *graph);
+void csim_search_graph(CsimSearch *search, CsimGraph *graph);
+/* What is left on the i-th link of a node now, GB/s (as NCCL's dumps after the search show it). */
+float csim_search_link_bw(const CsimSearch *search, const CsimTopoNode *node, guint i);
+
 void csim_graph_finish(CsimGraph *graph); /* frees what it owns */
 
 #endif

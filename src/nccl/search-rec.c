@@ -121,7 +121,7 @@ static void leave_by(CsimSearch *s, int gpu, int step, int net, Branch branch) {
 }
 
 static void visit_net(CsimSearch *s, int gpu, int step, Branch branch) {
-  if (!s->limits->inter) return;
+  if (!s->limits.inter) return;
   CsimCandidate *c = &s->work;
   const CsimNetList *nets = csim_search_select_nets(s, gpu);
   for (int i = 0; i < nets->n; i++) {
@@ -254,13 +254,13 @@ static void search_from_gpus(CsimSearch *s, Branch branch) {
 static Branch branch_of(const CsimSearch *s) {
   Branch b = {-1, -1, ORDER_FREE};
   gboolean ring = s->work.pattern == CSIM_PATTERN_RING;
-  if (s->limits->inter) b.back_to_net = ring ? s->n_gpus - 1 : s->work.pattern == CSIM_PATTERN_SPLIT_TREE ? 1 : 0;
+  if (s->limits.inter) b.back_to_net = ring ? s->n_gpus - 1 : s->work.pattern == CSIM_PATTERN_SPLIT_TREE ? 1 : 0;
   else if (ring) b.back_to_first = s->n_gpus - 1;
   return b;
 }
 
 static void search_channel(CsimSearch *s) {
-  if (s->limits->inter) search_from_nets(s, branch_of(s));
+  if (s->limits.inter) search_from_nets(s, branch_of(s));
   else search_from_gpus(s, branch_of(s));
 }
 

@@ -4,40 +4,36 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct {
-  GHashTable *base; /* CsimTopoNode* -> index of its first link + 1 */
-} LinkIndex;
-
-static int link_id(const LinkIndex *ix, const CsimTopoNode *owner, const CsimTopoLink *link) {
-  int first = GPOINTER_TO_INT(g_hash_table_lookup(ix->base, owner)) - 1;
+static int link_id(const CsimSearch *s, const CsimTopoNode *owner, const CsimTopoLink *link) {
+  int first = GPOINTER_TO_INT(g_hash_table_lookup(s->first_link, owner)) - 1;
   return first + (int)(link - (const CsimTopoLink *)(gpointer)owner->links->data);
 }
 
-static int reverse_id(const LinkIndex *ix, const CsimTopoNode *node, const CsimTopoLink *link) {
+static int reverse_id(const CsimSearch *s, const CsimTopoNode *node, const CsimTopoLink *link) {
   const CsimTopoNode *remote = link->remote;
   for (guint i = 0; i < remote->links->len; i++) {
     const CsimTopoLink *back = &g_array_index(remote->links, CsimTopoLink, i);
-    if (back->remote == node && back->type == link->type) return link_id(ix, remote, back);
+    if (back->remote == node && back->type == link->type) return link_id(s, remote, back);
   }
   return -1;
 }
 
-static CsimSearchLink flatten_link(const LinkIndex *ix, const CsimTopoNode *node, const CsimTopoLink *link) {
+static CsimSearchLink flatten_link(const CsimSearch *s, const CsimTopoNode *node, const CsimTopoLink *link) {
   const CsimTopoNode *remote = link->remote;
   return (CsimSearchLink){
       .bw = link->bw,
-      .reverse = reverse_id(ix, node, link),
+      .reverse = reverse_id(s, node, link),
       .pci = link->type == CSIM_LINK_PCI,
       .old_gpu = remote->type == CSIM_NODE_DEV && remote->dev.sm < 80,
       .power_nvl = link->type == CSIM_LINK_NVL && remote->type == CSIM_NODE_CPU && remote->cpu.arch == CSIM_ARCH_POWER};
 }
 
-static void build_links(CsimSearch *s, LinkIndex *ix) {
+static void build_links(CsimSearch *s) {
   int n = 0;
   for (int t = 0; t < CSIM_N_NODE_TYPES; t++)
     for (guint i = 0; i < csim_system_n(s->system, t); i++) {
       CsimTopoNode *node = csim_system_node(s->system, t, i);
-      g_hash_table_insert(ix->base, node, GINT_TO_POINTER(n + 1));
+      g_hash_table_insert(s->first_link, node, GINT_TO_POINTER(n + 1));
       n += (int)node->links->len;
     }
   s->n_links = n;
@@ -47,7 +43,7 @@ static void build_links(CsimSearch *s, LinkIndex *ix) {
     for (guint i = 0; i < csim_system_n(s->system, t); i++) {
       CsimTopoNode *node = csim_system_node(s->system, t, i);
       for (guint l = 0; l < node->links->len; l++)
-        s->links[at++] = flatten_link(ix, node, &g_array_index(node->links, CsimTopoLink, l));
+        s->links[at++] = flatten_link(s, node, &g_array_index(node->links, CsimTopoLink, l));
     }
 }
 
@@ -55,12 +51,12 @@ static gboolean is_intel(const CsimTopoNode *node) {
   return node->type == CSIM_NODE_CPU && node->cpu.arch == CSIM_ARCH_X86 && node->cpu.vendor == CSIM_VENDOR_INTEL;
 }
 
-static CsimSearchPath flatten_path(CsimSearch *s, const LinkIndex *ix, const CsimTopoNode *a, const CsimTopoNode *b) {
+static CsimSearchPath flatten_path(CsimSearch *s, const CsimTopoNode *a, const CsimTopoNode *b) {
   const CsimPath *path = csim_paths_get(s->paths, a, b);
   CsimSearchPath out = {.type = path->type, .bw = path->bw, .first = (int)s->hops->len, .n_links = path->n_links};
   const CsimTopoNode *node = a;
   for (int i = 0; i < path->n_links; i++) {
-    int id = link_id(ix, node, path->link[i]);
+    int id = link_id(s, node, path->link[i]);
     g_array_append_val(s->hops, id);
     node = path->link[i]->remote;
     out.intel = out.intel || is_intel(node);
@@ -68,22 +64,22 @@ static CsimSearchPath flatten_path(CsimSearch *s, const LinkIndex *ix, const Csi
   return out;
 }
 
-static CsimSearchPath *flatten_paths(CsimSearch *s, const LinkIndex *ix, CsimNodeType from, CsimNodeType to) {
+static CsimSearchPath *flatten_paths(CsimSearch *s, CsimNodeType from, CsimNodeType to) {
   guint rows = csim_system_n(s->system, from), cols = csim_system_n(s->system, to);
   CsimSearchPath *paths = g_new0(CsimSearchPath, rows * cols + 1);
   for (guint a = 0; a < rows; a++)
     for (guint b = 0; b < cols; b++)
-      paths[a * cols + b] = flatten_path(s, ix, csim_system_node(s->system, from, a), csim_system_node(s->system, to, b));
+      paths[a * cols + b] = flatten_path(s, csim_system_node(s->system, from, a), csim_system_node(s->system, to, b));
   return paths;
 }
 
-static void build_paths(CsimSearch *s, const LinkIndex *ix) {
+static void build_paths(CsimSearch *s) {
   s->hops = g_array_new(FALSE, FALSE, sizeof(int));
-  s->gpu_gpu = flatten_paths(s, ix, CSIM_NODE_GPU, CSIM_NODE_GPU);
-  s->gpu_net = flatten_paths(s, ix, CSIM_NODE_GPU, CSIM_NODE_NET);
-  s->net_gpu = flatten_paths(s, ix, CSIM_NODE_NET, CSIM_NODE_GPU);
-  s->nvs_gpu = flatten_paths(s, ix, CSIM_NODE_NVS, CSIM_NODE_GPU);
-  s->gpu_nvs = flatten_paths(s, ix, CSIM_NODE_GPU, CSIM_NODE_NVS);
+  s->gpu_gpu = flatten_paths(s, CSIM_NODE_GPU, CSIM_NODE_GPU);
+  s->gpu_net = flatten_paths(s, CSIM_NODE_GPU, CSIM_NODE_NET);
+  s->net_gpu = flatten_paths(s, CSIM_NODE_NET, CSIM_NODE_GPU);
+  s->nvs_gpu = flatten_paths(s, CSIM_NODE_NVS, CSIM_NODE_GPU);
+  s->gpu_nvs = flatten_paths(s, CSIM_NODE_GPU, CSIM_NODE_NVS);
 }
 
 const CsimSearchPath *csim_search_path(const CsimSearch *s, CsimSearchEnd from, int a, CsimSearchEnd to, int b) {
@@ -162,39 +158,45 @@ static void build_nets(CsimSearch *s) {
   s->select = g_new0(CsimNetList, (gsize)(s->n_gpus + 1) * (CSIM_PATH_DIS + 1));
 }
 
-void csim_search_init(CsimSearch *s, const CsimSystem *system, const CsimPaths *paths, const CsimSearchLimits *limits,
-                      const CsimNcclEnv *env) {
-  memset(s, 0, sizeof *s);
+CsimSearch *csim_search_new(const CsimSystem *system, const CsimPaths *paths, const CsimSearchLimits *limits,
+                            const CsimNcclEnv *env) {
+  CsimSearch *s = g_new0(CsimSearch, 1);
   s->system = system;
   s->paths = paths;
-  s->limits = limits;
+  s->limits = *limits;
   s->env = env;
   s->n_gpus = (int)csim_system_n(system, CSIM_NODE_GPU);
   s->n_nets = (int)csim_system_n(system, CSIM_NODE_NET);
   s->has_nvs = csim_system_n(system, CSIM_NODE_NVS) > 0;
   s->scatter_nets = system->n_hosts > 1 && csim_nccl_env_int(env, "NCCL_MNNVL_SCATTER_NETS_ENABLE", 1) != 0;
   s->rail_per_host = csim_nccl_env_int(env, "NCCL_MNNVL_RAIL_PER_HOST", 0) != 0;
-  LinkIndex ix = {g_hash_table_new(NULL, NULL)};
-  build_links(s, &ix);
-  build_paths(s, &ix);
-  g_hash_table_destroy(ix.base);
+  s->first_link = g_hash_table_new(NULL, NULL);
+  build_links(s);
+  build_paths(s);
   build_gpus(s);
   build_nets(s);
   s->scratch = g_array_new(FALSE, FALSE, sizeof(int));
-  csim_candidate_init(&s->work, s->n_gpus);
-  csim_candidate_init(&s->best, s->n_gpus);
+  s->work.intra = g_new0(int, (gsize)CSIM_MAX_CHANNELS * (s->n_gpus + 1));
+  s->best.intra = g_new0(int, (gsize)CSIM_MAX_CHANNELS * (s->n_gpus + 1));
+  return s;
 }
 
-void csim_search_clear(CsimSearch *s) {
+void csim_search_free(CsimSearch *s) {
+  if (!s) return;
   for (int n = 0; n < s->n_nets; n++) g_free(s->near_gpus[n].net);
   for (int i = 0; i < (s->n_gpus + 1) * (CSIM_PATH_DIS + 1); i++) g_free(s->select[i].net);
-  gpointer owned[] = {s->links,  s->gpu_gpu,    s->gpu_net,   s->net_gpu,       s->nvs_gpu,   s->gpu_nvs, s->net_bw,
-                      s->select, s->gpu_pci_bw, s->local_net, s->net_local_gpu, s->near_gpus, s->used};
+  gpointer owned[] = {s->links,      s->gpu_gpu,    s->gpu_net,    s->net_gpu,       s->nvs_gpu,
+                      s->gpu_nvs,    s->net_bw,     s->select,     s->gpu_pci_bw,    s->local_net,
+                      s->near_gpus,  s->used,       s->work.intra, s->net_local_gpu, s->best.intra};
   for (guint i = 0; i < G_N_ELEMENTS(owned); i++) g_free(owned[i]);
   g_array_free(s->hops, TRUE);
   g_array_free(s->scratch, TRUE);
-  csim_candidate_clear(&s->work);
-  csim_candidate_clear(&s->best);
+  g_hash_table_destroy(s->first_link);
+  g_free(s);
+}
+
+float csim_search_link_bw(const CsimSearch *s, const CsimTopoNode *node, guint i) {
+  return s->links[GPOINTER_TO_INT(g_hash_table_lookup(s->first_link, node)) - 1 + (int)i].bw;
 }
 
 /* Rounded to 1/1000 after each subtraction, in float, as NCCL does: sums of steps such as 17.5 must cancel exactly. */
@@ -248,12 +250,10 @@ gboolean csim_search_follow(CsimSearch *s, CsimSearchEnd from, int a, CsimSearch
   return TRUE;
 }
 
-void csim_candidate_init(CsimCandidate *c, int n_gpus) {
-  memset(c, 0, sizeof *c);
-  c->intra = g_new0(int, (gsize)CSIM_MAX_CHANNELS * (n_gpus + 1));
+void csim_candidate_reset(CsimCandidate *c) {
+  int *intra = c->intra;
+  *c = (CsimCandidate){.intra = intra};
 }
-
-void csim_candidate_clear(CsimCandidate *c) { g_clear_pointer(&c->intra, g_free); }
 
 void csim_candidate_copy(CsimCandidate *to, const CsimCandidate *from, int n_gpus) {
   int *intra = to->intra;

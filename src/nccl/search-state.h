@@ -38,16 +38,17 @@ typedef struct {
   int inter[CSIM_MAX_CHANNELS * 2];
 } CsimCandidate;
 
-typedef struct {
+struct CsimSearch {
   const CsimSystem *system;
   const CsimPaths *paths;
   const CsimNcclEnv *env;
-  const CsimSearchLimits *limits;
+  CsimSearchLimits limits;
   int n_gpus, n_nets, n_hosts;
   gboolean has_nvs, scatter_nets, rail_per_host;
 
   CsimSearchLink *links;
   int n_links;
+  GHashTable *first_link; /* CsimTopoNode* -> index of its first link + 1 */
   GArray *hops; /* int */
   CsimSearchPath *gpu_gpu, *gpu_net, *net_gpu, *nvs_gpu, *gpu_nvs;
 
@@ -62,11 +63,7 @@ typedef struct {
   int time;               /* visits left in this attempt; -1: perfect */
 
   CsimCandidate work, best;
-} CsimSearch;
-
-void csim_search_init(CsimSearch *s, const CsimSystem *system, const CsimPaths *paths, const CsimSearchLimits *limits,
-                      const CsimNcclEnv *env);
-void csim_search_clear(CsimSearch *s);
+};
 
 const CsimSearchPath *csim_search_path(const CsimSearch *s, CsimSearchEnd from, int a, CsimSearchEnd to, int b);
 /* Takes `mult` times the channel's bandwidth from every link of the path (gives it back when negative); FALSE, with nothing changed,
@@ -80,8 +77,7 @@ int csim_search_next_gpus(CsimSearch *s, int gpu, int *next, int sort_net);
 /* One attempt: fills s->best if s->work's parameters lead to something better. */
 void csim_search_attempt(CsimSearch *s, int time);
 
-void csim_candidate_init(CsimCandidate *c, int n_gpus);
-void csim_candidate_clear(CsimCandidate *c);
+void csim_candidate_reset(CsimCandidate *c);
 void csim_candidate_copy(CsimCandidate *to, const CsimCandidate *from, int n_gpus);
 
 #endif

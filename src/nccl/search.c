@@ -21,7 +21,7 @@ static const float inter_sm100[] = {96, 86, 80, 48, 45.1f, 42, 40, 30, 24, 22, 2
 typedef struct { const float *step; int n; } Steps;
 
 typedef struct {
-  CsimSearch s;
+  CsimSearch *s;
   Steps steps;
   int index;                 /* of the current step */
   int cross_nic;             /* allowed: 0, 1, 2 */
@@ -98,15 +98,15 @@ static void type_range(const CsimSearchPath *paths, int rows, int cols, gboolean
 }
 
 static void set_types(Outer *o) {
-  CsimSearch *s = &o->s;
+  CsimSearch *s = o->s;
   o->min_intra = CSIM_PATH_LOC;
   o->min_inter = CSIM_PATH_PIX;
   o->max_intra = o->max_inter = CSIM_PATH_SYS;
   if (s->n_gpus > 1) type_range(s->gpu_gpu, s->n_gpus, s->n_gpus, TRUE, &o->min_intra, &o->max_intra);
-  if (!s->limits->inter || s->n_nets == 0) return;
+  if (!s->limits.inter || s->n_nets == 0) return;
   type_range(s->gpu_net, s->n_gpus, s->n_nets, FALSE, &o->min_inter, &o->max_inter);
   o->max_intra = o->max_inter;
-  if (s->limits->min_sm < 90) o->max_inter = CSIM_PATH_SYS;
+  if (s->limits.min_sm < 90) o->max_inter = CSIM_PATH_SYS;
 }
 
 /* Two NVLink islands with something slower in between (two sockets of an old PCIe server). */
@@ -132,42 +132,42 @@ static gboolean is_split_nvlink(const CsimSearch *s) {
 
 static void set_speed(Outer *o, int index) {
   o->index = index;
-  o->s.work.bw_intra = o->s.work.bw_inter = o->steps.step[index];
+  o->s->work.bw_intra = o->s->work.bw_inter = o->steps.step[index];
 }
 
 static void start_speed(Outer *o) {
-  const CsimSearch *s = &o->s;
-  float total = s->limits->total_bw;
+  const CsimSearch *s = o->s;
+  float total = s->limits.total_bw;
   if (s->n_gpus > 1 && s->work.pattern != CSIM_PATTERN_RING) total *= (float)(s->n_gpus * 1.0 / (s->n_gpus - 1));
   int i = 0;
   while (i < o->steps.n - 1 &&
-         (o->steps.step[i] > s->limits->max_bw || o->steps.step[i] * s->work.min_channels > total))
+         (o->steps.step[i] > s->limits.max_bw || o->steps.step[i] * s->work.min_channels > total))
     i++;
   set_speed(o, i);
 }
 
 static void attempt(Outer *o) {
-  int time = o->s.work.same_channels ? BUDGET_SAME_CHANNELS : BUDGET_ATTEMPT;
+  int time = o->s->work.same_channels ? BUDGET_SAME_CHANNELS : BUDGET_ATTEMPT;
   o->budget -= time;
-  csim_search_attempt(&o->s, time);
+  csim_search_attempt(o->s, time);
 }
 
 static gboolean is_perfect(const Outer *o) {
-  return o->s.time == -1 || o->s.best.n_channels * o->s.best.bw_inter >= o->s.limits->total_bw;
+  return o->s->time == -1 || o->s->best.n_channels * o->s->best.bw_inter >= o->s->limits.total_bw;
 }
 
 /* Moves to the next easier set of parameters; FALSE when there is none. The order is the nesting of fact sheet 2.3, innermost first. */
 static gboolean relax(Outer *o) {
-  CsimCandidate *work = &o->s.work;
-  const CsimCandidate *best = &o->s.best;
-  gboolean inter = o->s.limits->inter, none = best->n_channels == 0;
+  CsimCandidate *work = &o->s->work;
+  const CsimCandidate *best = &o->s->best;
+  gboolean inter = o->s->limits.inter, none = best->n_channels == 0;
   if (work->same_channels && !(o->amd && work->type_intra == CSIM_PATH_SYS)) return work->same_channels = 0, TRUE;
   work->same_channels = o->try_same;
 
-  o->budget += o->s.time;
+  o->budget += o->s->time;
   if (o->budget < 0 && !none) return FALSE;
 
-  if (o->s.limits->min_sm >= 90 && work->pattern == CSIM_PATTERN_BALANCED_TREE)
+  if (o->s->limits.min_sm >= 90 && work->pattern == CSIM_PATTERN_BALANCED_TREE)
     return work->pattern = CSIM_PATTERN_TREE, TRUE;
   work->pattern = best->pattern;
 
@@ -197,11 +197,11 @@ static void first_pass(Outer *o) {
 
 /* Fast channels are worth splitting in two (ncclTopoDupChannels). */
 static void duplicate(Outer *o) {
-  CsimCandidate *g = &o->s.best;
+  CsimCandidate *g = &o->s->best;
   if (g->n_channels == 0 || g->pattern == CSIM_PATTERN_NVLS || g->bw_intra < 25.0) return;
-  if (o->s.limits->min_sm > 80 && g->bw_intra < 50.0 && g->n_channels > 4) return;
+  if (o->s->limits.min_sm > 80 && g->bw_intra < 50.0 && g->n_channels > 4) return;
   int n = MIN(g->n_channels * 2, g->max_channels), added = n - g->n_channels;
-  memcpy(g->intra + g->n_channels * o->s.n_gpus, g->intra, sizeof(int) * added * o->s.n_gpus);
+  memcpy(g->intra + g->n_channels * o->s->n_gpus, g->intra, sizeof(int) * added * o->s->n_gpus);
   memcpy(g->inter + g->n_channels * 2, g->inter, sizeof(int) * added * 2);
   int factor = (n + g->n_channels - 1) / g->n_channels;
   g->bw_intra /= factor;
@@ -210,9 +210,9 @@ static void duplicate(Outer *o) {
 }
 
 static gboolean climb(Outer *o) {
-  CsimCandidate *work = &o->s.work;
-  const CsimCandidate *best = &o->s.best;
-  if (o->s.time == 0 || o->index == 0) return FALSE;
+  CsimCandidate *work = &o->s->work;
+  const CsimCandidate *best = &o->s->best;
+  if (o->s->time == 0 || o->index == 0) return FALSE;
   if (best->pattern == CSIM_PATTERN_RING) return set_speed(o, o->index - 1), TRUE;
   if (best->pattern == CSIM_PATTERN_NVLS && work->bw_inter == best->bw_inter && work->bw_inter < work->bw_intra * 2) {
     work->min_channels = work->max_channels = best->n_channels;
@@ -226,7 +226,7 @@ static gboolean climb(Outer *o) {
 
 /* From the first pass's solution upwards, with at least as many channels. */
 static void second_pass(Outer *o) {
-  CsimSearch *s = &o->s;
+  CsimSearch *s = o->s;
   csim_candidate_copy(&s->work, &s->best, s->n_gpus);
   int i = 0;
   while (i < o->steps.n - 1 && o->steps.step[i] > s->best.bw_inter) i++;
@@ -238,7 +238,7 @@ static void second_pass(Outer *o) {
 
 /* No way found: GPUs in index order at a nominal speed. */
 static void fall_back(Outer *o) {
-  CsimSearch *s = &o->s;
+  CsimSearch *s = o->s;
   CsimCandidate *g = &s->best;
   if (g->n_channels > 0 || g->coll_net || g->pattern == CSIM_PATTERN_NVLS) return;
   for (int i = 0; i < s->n_gpus; i++) g->intra[i] = i;
@@ -262,12 +262,13 @@ static gboolean is_amd(const CsimSystem *system) {
 
 static void set_cross_nic(Outer *o, int pattern) {
   gboolean can = pattern == CSIM_PATTERN_RING || pattern == CSIM_PATTERN_BALANCED_TREE || pattern == CSIM_PATTERN_SPLIT_TREE;
-  o->cross_nic = can && o->s.n_nets > 1 ? (int)csim_nccl_env_int(o->s.env, "NCCL_CROSS_NIC", 2) : 0;
+  o->cross_nic = can && o->s->n_nets > 1 ? (int)csim_nccl_env_int(o->s->env, "NCCL_CROSS_NIC", 2) : 0;
 }
 
 static void set_start(Outer *o, const CsimGraph *graph) {
-  CsimCandidate *g = &o->s.best;
-  int n = o->s.n_gpus;
+  CsimCandidate *g = &o->s->best;
+  int n = o->s->n_gpus;
+  csim_candidate_reset(g);
   g->pattern = graph->pattern;
   g->coll_net = graph->coll_net;
   g->min_channels = graph->min_channels;
@@ -280,14 +281,14 @@ static void set_start(Outer *o, const CsimGraph *graph) {
   if (g->pattern == CSIM_PATTERN_COLLNET_DIRECT) g->max_channels = MIN(MAX_DIRECT_HEADS, n);
   if (n == 1 && g->pattern != CSIM_PATTERN_RING) g->pattern = CSIM_PATTERN_TREE;
   /* One node: all GPUs pull evenly from the switch. */
-  if (!o->s.limits->inter && g->pattern == CSIM_PATTERN_NVLS) g->min_channels = g->max_channels;
+  if (!o->s->limits.inter && g->pattern == CSIM_PATTERN_NVLS) g->min_channels = g->max_channels;
   /* A tree over two sockets needs two channels, and takes the ring's number. */
-  if (g->pattern == CSIM_PATTERN_RING && g->max_channels >= 2 && g->min_channels == 1 && is_split_nvlink(&o->s))
+  if (g->pattern == CSIM_PATTERN_RING && g->max_channels >= 2 && g->min_channels == 1 && is_split_nvlink(o->s))
     g->min_channels = 2;
 }
 
 static void search(Outer *o) {
-  csim_candidate_copy(&o->s.work, &o->s.best, o->s.n_gpus);
+  csim_candidate_copy(&o->s->work, &o->s->best, o->s->n_gpus);
   o->budget = BUDGET_ALL;
   start_speed(o);
   first_pass(o);
@@ -297,28 +298,25 @@ static void search(Outer *o) {
 }
 
 static void store(const Outer *o, CsimGraph *graph) {
-  const CsimCandidate *g = &o->s.best;
+  const CsimCandidate *g = &o->s->best;
   int id = graph->id;
   *graph = (CsimGraph){.id = id, .pattern = g->pattern, .cross_nic = g->cross_nic, .coll_net = g->coll_net,
                        .min_channels = g->min_channels, .max_channels = g->max_channels, .n_channels = g->n_channels,
                        .bw_intra = g->bw_intra, .bw_inter = g->bw_inter, .latency_inter = g->latency_inter,
                        .type_intra = g->type_intra, .type_inter = g->type_inter, .same_channels = g->same_channels,
-                       .n_hops = g->n_hops, .n_gpus = o->s.n_gpus};
-  graph->intra = g_new(int, (gsize)g->n_channels * o->s.n_gpus + 1);
-  memcpy(graph->intra, g->intra, sizeof(int) * g->n_channels * o->s.n_gpus);
+                       .n_hops = g->n_hops, .n_gpus = o->s->n_gpus};
+  graph->intra = g_new(int, (gsize)g->n_channels * o->s->n_gpus + 1);
+  memcpy(graph->intra, g->intra, sizeof(int) * g->n_channels * o->s->n_gpus);
   for (int i = 0; i < CSIM_MAX_CHANNELS * 2; i++)
-    graph->inter[i] = i < 2 * g->n_channels && o->s.limits->inter ? g->inter[i] : -1;
+    graph->inter[i] = i < 2 * g->n_channels && o->s->limits.inter ? g->inter[i] : -1;
 }
 
-void csim_graph_search(const CsimSystem *system, const CsimPaths *paths, const CsimSearchLimits *limits, const CsimNcclEnv *env,
-                       CsimGraph *graph) {
-  Outer o = {.amd = is_amd(system), .steps = steps_of(limits->inter, limits->min_sm)};
-  csim_search_init(&o.s, system, paths, limits, env);
+void csim_search_graph(CsimSearch *s, CsimGraph *graph) {
+  Outer o = {.s = s, .amd = is_amd(s->system), .steps = steps_of(s->limits.inter, s->limits.min_sm)};
   set_cross_nic(&o, graph->pattern);
   set_types(&o);
   set_start(&o, graph);
-  gboolean no_nvls = graph->pattern == CSIM_PATTERN_NVLS && (!o.s.has_nvs || limits->min_sm < 90);
-  if (!no_nvls && o.s.n_gpus > 0) search(&o);
+  gboolean no_nvls = graph->pattern == CSIM_PATTERN_NVLS && (!s->has_nvs || s->limits.min_sm < 90);
+  if (!no_nvls && s->n_gpus > 0) search(&o);
   store(&o, graph);
-  csim_search_clear(&o.s);
 }

@@ -1,0 +1,129 @@
+/* How two ranks talk: transport, NICs, GPUDirect, relay (fact sheet 1.7, 5.1, 5.8). */
+#include "nccl/comm-private.h"
+
+#define PXN_P2P_FULL 2 /* NCCL_P2P_PXN_LEVEL: send/recv relay over any suitable GPU */
+
+typedef struct { const CsimCommClass *cls; int gpu; const CsimTopoNode *node; } End;
+
+static End end_of(const CsimComm *c, int rank) {
+  CsimCommSpot at = csim_comm_spot(c, rank);
+  const CsimCommClass *cls = c->node[at.node].cls;
+  return (End){cls, at.gpu, csim_system_node(cls->system, CSIM_NODE_GPU, at.gpu)};
+}
+
+static int full_net(const CsimCommClass *cls, const CsimTopoNode *net) { return net ? cls->net_full[net->index] : -1; }
+
+/* ---- Collective connections: NICs of the graph ---- */
+
+/* The graph's entry NIC for the GPU that is first in the channel, else its exit NIC. */
+static const CsimTopoNode *graph_net(const CsimCommClass *cls, int graph, int k, int gpu) {
+  const CsimGraph *g = &cls->graph[graph];
+  int net = g->inter[2 * k + (g->intra[k * cls->n_gpus] == gpu ? 0 : 1)];
+  return net >= 0 ? csim_system_node(cls->system, CSIM_NODE_NET, net) : NULL;
+}
+
+/* ---- Send/recv connections ---- */
+
+/* The local GPU that has the same NVML index as the peer, if this node has one. */
+static const CsimTopoNode *same_dev(const CsimCommClass *cls, int dev) {
+  for (int g = 0; g < cls->n_gpus; g++) {
+    const CsimTopoNode *gpu = csim_system_node(cls->system, CSIM_NODE_GPU, g);
+    if (gpu->gpu.dev == dev) return gpu;
+  }
+  return NULL;
+}
+
+/* A relay must hang on NVLink, be near its NIC, and be able to use GPUDirect there. */
+static gboolean can_relay(const CsimComm *c, const End *from, const CsimTopoNode *relay, const CsimTopoNode *net) {
+  gboolean c2c = csim_nccl_env_int(c->env, "NCCL_PXN_C2C", 1) != 0;
+  return csim_paths_get(from->cls->paths, from->node, relay)->type <= CSIM_PATH_NVL &&
+         csim_paths_get(from->cls->paths, relay, net)->type <= (c2c ? CSIM_PATH_P2C : CSIM_PATH_PXB) &&
+         csim_node_host(relay) == csim_node_host(from->node) && csim_paths_gdr_ok(from->cls->paths, relay, net, TRUE);
+}
+
+static gboolean pxn_for_p2p(const CsimComm *c) {
+  return csim_nccl_env_int(c->env, "NCCL_PXN_DISABLE", 0) == 0 &&
+         csim_nccl_env_int(c->env, "NCCL_P2P_PXN_LEVEL", PXN_P2P_FULL) == PXN_P2P_FULL;
+}
+
+/* The NIC that the peer's rail uses here, through the GPU beside it; *relay NULL: sends itself. */
+static const CsimTopoNode *p2p_send_net(const CsimComm *c, const End *from, const End *to, int channel,
+                                        const CsimTopoNode **relay) {
+  *relay = NULL;
+  const CsimPaths *paths = from->cls->paths;
+  const CsimTopoNode *own = csim_paths_local_net(paths, from->node, channel);
+  const CsimTopoNode *twin = same_dev(from->cls, to->node->gpu.dev);
+  if (!twin || twin == from->node || !pxn_for_p2p(c)) return own;
+  const CsimTopoNode *net = csim_paths_local_net(paths, twin, channel);
+  const CsimTopoNode *beside = net ? csim_paths_local_gpu(paths, net) : NULL;
+  if (!net || net == own || !beside || beside == from->node || !can_relay(c, from, beside, net)) return own;
+  *relay = beside;
+  return net;
+}
+
+/* ---- Putting it together ---- */
+
+static CsimConn net_conn(const CsimComm *c, int channel, int from, int to, int graph) {
+  End a = end_of(c, from), b = end_of(c, to);
+  const CsimTopoNode *relay = NULL, *send, *recv;
+  if (graph < 0) {
+    send = p2p_send_net(c, &a, &b, channel, &relay);
+    recv = csim_paths_local_net(b.cls->paths, b.node, channel);
+  } else {
+    int n = c->agreed[graph].n_channels;
+    send = n > 0 ? graph_net(a.cls, graph, channel % n, a.gpu) : NULL;
+    recv = n > 0 ? graph_net(b.cls, graph, channel % n, b.gpu) : NULL;
+    if (send) relay = csim_paths_pxn_gpu(a.cls->paths, a.node, send);
+  }
+  const CsimTopoNode *sender = relay ? relay : a.node;
+  CsimConn conn = {.kind = CSIM_CONN_NET, .send_net = full_net(a.cls, send), .recv_net = full_net(b.cls, recv), .pxn_rank = -1};
+  conn.send_gdr = send && csim_paths_gdr_ok(a.cls->paths, sender, send, TRUE);
+  conn.recv_gdr = recv && csim_paths_gdr_ok(b.cls->paths, b.node, recv, FALSE);
+  if (relay) conn.pxn_rank = csim_comm_rank(&c->node[csim_comm_spot(c, from).node], relay->index);
+  return conn;
+}
+
+static CsimConn local_conn(const End *a, const End *b, CsimVia via) {
+  CsimConn conn = {.kind = via == CSIM_VIA_P2P ? CSIM_CONN_P2P : CSIM_CONN_SHM, .send_net = -1, .recv_net = -1, .pxn_rank = -1};
+  conn.path_type = csim_paths_get(a->cls->paths, a->node, b->node)->type;
+  if (via == CSIM_VIA_P2P) csim_paths_p2p_ok(a->cls->paths, a->node, b->node, &conn.read);
+  return conn;
+}
+
+/* graph < 0: send/recv. */
+static CsimConn any_conn(const CsimComm *c, int channel, int from, int to, int graph) {
+  if (from == to) return (CsimConn){.kind = CSIM_CONN_SELF, .send_net = -1, .recv_net = -1, .pxn_rank = -1};
+  if (csim_comm_spot(c, from).node == csim_comm_spot(c, to).node) {
+    End a = end_of(c, from), b = end_of(c, to);
+    CsimVia via = csim_paths_via(a.cls->paths, a.node, b.node);
+    if (via != CSIM_VIA_NET) return local_conn(&a, &b, via);
+  }
+  return net_conn(c, channel, from, to, graph);
+}
+
+CsimConn csim_comm_conn_graph(const CsimComm *c, int graph, int channel, int from, int to) {
+  return any_conn(c, channel, from, to, graph);
+}
+
+static gboolean are_ring_neighbours(const CsimComm *c, int channel, int from, int to) {
+  int n = c->info.n_ranks;
+  return csim_comm_ring_position(c, channel, to) == (csim_comm_ring_position(c, channel, from) + 1) % n;
+}
+
+static gboolean are_tree_neighbours(const CsimComm *c, int channel, int a, int b) {
+  CsimTreeNode t = csim_comm_tree(c, channel, a);
+  return t.up == b || t.down[0] == b || t.down[1] == b || t.down[2] == b;
+}
+
+/* Which graph's NICs join the two: that of the ring or tree in which they are neighbours, else NVLS's. */
+static int joining_graph(const CsimComm *c, int channel, int from, int to) {
+  if (channel < c->info.n_channels) {
+    if (are_ring_neighbours(c, channel, from, to)) return CSIM_GRAPH_RING;
+    if (are_tree_neighbours(c, channel, from, to)) return CSIM_GRAPH_TREE;
+  }
+  return c->info.nvls_support ? CSIM_GRAPH_NVLS : CSIM_GRAPH_RING;
+}
+
+CsimConn csim_comm_conn(const CsimComm *c, int channel, int from, int to, gboolean is_p2p_op) {
+  return any_conn(c, channel, from, to, is_p2p_op ? -1 : joining_graph(c, channel, from, to));
+}
