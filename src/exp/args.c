@@ -38,7 +38,7 @@ typedef gboolean (*Setter)(CsimRunArgs *args, gsize field, const char *value, GE
 #define FIELD(args, type, offset) (*(type *)((char *)&(args)->spec + (offset)))
 
 static gboolean fail(GError **error, const char *value, const char *allowed) {
-  g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "\"%s\" is not possible; %s", value, allowed);
+  g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "\"%s\" is not possible; allowed: %s", value, allowed);
   return FALSE;
 }
 

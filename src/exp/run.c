@@ -5,29 +5,7 @@
 #include "base/hash.h"
 #include "base/units.h"
 
-#include <inttypes.h>
 #include <sys/resource.h>
-
-const char *csim_fidelity_name(CsimFidelity fidelity) {
-  static const char *const names[] = {"model", "flow", "packet"};
-  return names[fidelity];
-}
-
-void csim_run_spec_init(CsimRunSpec *spec) {
-  *spec = (CsimRunSpec){
-    .coll = CSIM_COLL_ALL_REDUCE,
-    .type = CSIM_TYPE_FLOAT,
-    .op = CSIM_OP_SUM,
-    .min_bytes = 32 << 20,
-    .max_bytes = 32 << 20,
-    .step_bytes = 1 << 20,
-    .iters = 20,
-    .launch = CSIM_LAUNCH_PROCESS,
-    .fidelity = CSIM_FIDELITY_FLOW,
-    .seed = 1,
-    .queue = CSIM_QUEUE_RADIX,
-  };
-}
 
 /* What the ranks decide: roots, and shapes that a test refuses. */
 static gboolean check_ranks(const CsimRun *run, GError **error) {
