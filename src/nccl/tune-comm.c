@@ -1,25 +1,9 @@
 /* What the cost table needs to know of a communicator. */
 #include "nccl/tune-internal.h"
 
-/* A NVSwitch hangs off the physical GPU (DEV), or in older forms off the GPU itself. */
-static gboolean touches_nvswitch(const CsimTopoNode *node) {
-  for (guint i = 0; i < node->links->len; i++)
-    if (g_array_index(node->links, CsimTopoLink, i).remote->type == CSIM_NODE_NVS) return TRUE;
-  return FALSE;
-}
-
-static gboolean has_nvswitch(const CsimTopoNode *gpu) {
-  if (touches_nvswitch(gpu)) return TRUE;
-  for (guint i = 0; i < gpu->links->len; i++) {
-    const CsimTopoNode *remote = g_array_index(gpu->links, CsimTopoLink, i).remote;
-    if (remote->type == CSIM_NODE_DEV && touches_nvswitch(remote)) return TRUE;
-  }
-  return FALSE;
-}
-
 static CsimTuneGraph graph_of(const CsimComm *comm, int id) {
   const CsimGraph *g = csim_comm_graph(comm, id);
-  if (!g || g->n_channels == 0) return (CsimTuneGraph){.type_intra = 0, .type_inter = 0};
+  if (!g || g->n_channels == 0) return (CsimTuneGraph){0};
   return (CsimTuneGraph){g->n_channels, g->same_channels, g->type_intra,   g->type_inter,
                          g->bw_intra,   g->bw_inter,      g->latency_inter};
 }
@@ -44,7 +28,7 @@ void csim_tuning_input(const CsimComm *comm, CsimTuneInput *out) {
                          .cpu_vendor = info->cpu_vendor,
                          .tree_pattern = tree ? tree->pattern : 0,
                          .coll_net = info->n_collnet_channels > 0,
-                         .nvswitch = has_nvswitch(csim_comm_gpu(comm, 0)),
+                         .nvswitch = csim_system_n(csim_comm_system(comm, 0), CSIM_NODE_NVS) > 0,
                          .all_nvlink = info->all_nvlink};
   for (int g = 0; g < CSIM_N_GRAPHS; g++) out->graph[g] = graph_of(comm, g);
 }
