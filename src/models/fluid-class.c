@@ -101,6 +101,13 @@ static uint32_t new_slot(CsimFluid *f) {
   return f->n_classes++;
 }
 
+static gboolean has_repeats(const CsimFlowLink *links, guint n_links) {
+  for (guint i = 0; i < n_links; i++)
+    for (guint k = 0; k < i; k++)
+      if (links[i].link == links[k].link) return TRUE;
+  return FALSE;
+}
+
 static uint32_t new_class(CsimFluid *f, const CsimFlowLink *links, guint n_links, CsimRate cap, uint32_t hash) {
   uint32_t class = new_slot(f);
   uint32_t first = n_links ? take_block(f, n_links) : 0;
@@ -110,6 +117,7 @@ static uint32_t new_class(CsimFluid *f, const CsimFlowLink *links, guint n_links
   c->first = first;
   c->hash = hash;
   c->head = c->tail = NONE;
+  c->repeats = has_repeats(links, n_links);
   for (guint i = 0; i < n_links; i++) {
     g_assert(links[i].link < f->n_links);
     f->incidences[first + i] =
@@ -140,11 +148,12 @@ void csim_fluid_class_activate(CsimFluid *f, uint32_t class) {
     inc->next = l->first;
     if (l->first != NONE) f->incidences[l->first].prev = i;
     l->first = i;
+    l->n_classes++;
   }
   c->direct = TRUE;
   c->rate = c->max_min = (double)c->cap;
   c->served = 0;
-  c->at = c->since = csim_engine_now(f->engine);
+  c->at = c->since = f->now;
 }
 
 static void leave_home(CsimFluid *f, Class *c) {
@@ -162,6 +171,7 @@ void csim_fluid_class_deactivate(CsimFluid *f, uint32_t class) {
     if (inc->prev != NONE) f->incidences[inc->prev].next = inc->next;
     else f->links[inc->link].first = inc->next;
     if (inc->next != NONE) f->incidences[inc->next].prev = inc->prev;
+    f->links[inc->link].n_classes--;
   }
   if (!c->direct) leave_home(f, c);
 }
@@ -178,7 +188,7 @@ static void enter_home(CsimFluid *f, uint32_t class) {
 void csim_fluid_class_share(CsimFluid *f, uint32_t class) {
   Class *c = &f->classes[class];
   uint32_t flow = c->head;
-  CsimTime now = csim_engine_now(f->engine);
+  CsimTime now = f->now;
   c->direct = FALSE;
   c->served = 0;
   c->at = now;

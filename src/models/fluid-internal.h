@@ -28,19 +28,23 @@ enum { CSIM_FLUID_EVENT_FLOW, CSIM_FLUID_EVENT_HOME }; /* kinds of the fluid's o
 typedef unsigned __int128 Demand;
 
 typedef struct {
+  Demand demand;         /* sum of weight x cap over its capped flows */
+  Demand limit;          /* what demand may be: capacity, in the same units */
   CsimRate capacity;
   int64_t weight;        /* sum over its flows */
-  Demand demand;         /* sum of weight x cap over its capped flows */
+  double max_cap;        /* no flow since the link was last empty had more */
+  double soft_limit;     /* what max_cap x weight may be before softness is felt */
   uint32_t flows, uncapped;
   uint32_t first;        /* incidences of active classes */
+  uint32_t n_classes;    /* and how many */
   uint32_t home_first;   /* shared classes whose home it is */
   uint32_t mark;         /* epoch of the last visit */
-  uint8_t loose, tight;  /* tight: as of the last solve, the caps do not fit */
+  uint8_t loose;
+  uint8_t tight, was_tight; /* the caps do not fit: now, and at the last solve */
   uint8_t dirty, touched, home_queued, binding;
   uint8_t curve;         /* softness; 0: none */
-  uint8_t bound_now;     /* filling stopped here (scratch) */
+  uint8_t bound;         /* filling stopped here (scratch) */
   double share;          /* for soft links that are not loose; else infinite */
-  double max_cap;        /* no flow since the link was last empty had more */
   double available, level; /* scratch of filling */
   int64_t open;          /* scratch: weight of flows not yet fixed */
   double bytes;          /* of ended flows */
@@ -65,6 +69,7 @@ typedef struct {
   uint32_t home_next, home_prev;
   uint32_t mark;
   uint8_t direct, queued, fixed;
+  uint8_t repeats;       /* a link occurs twice */
 } Class;
 
 typedef struct {
@@ -92,6 +97,7 @@ typedef struct { uint32_t *at; guint n; } IndexList; /* at: as large as what it 
 
 struct CsimFluid {
   CsimEngine *engine;
+  CsimTime now;          /* the engine's, set at each entry */
   uint16_t handler;
   gboolean asked;        /* settle is in the engine's end-of-instant list */
   uint32_t epoch;
@@ -174,20 +180,19 @@ static inline void csim_fluid_queue_home(CsimFluid *f, uint32_t link) {
   csim_fluid_ask(f);
 }
 
-static inline gboolean csim_fluid_is_tight(const Link *l) {
-  return l->uncapped > 0 || l->demand > (Demand)l->capacity * WEIGHT_ONE;
-}
-
-static inline gboolean csim_fluid_is_loose(const CsimFluid *f, const Link *l) {
-  if (csim_fluid_is_tight(l)) return FALSE;
-  if (l->curve == 0) return TRUE;
-  const Curve *curve = g_ptr_array_index(f->curves, l->curve - 1);
-  return l->max_cap * (double)l->weight < curve->floor * ((double)l->capacity * WEIGHT_ONE);
+/* After a change of load or capacity. */
+static inline void csim_fluid_classify(Link *l) {
+  l->tight = l->uncapped > 0 || l->demand > l->limit;
+  l->loose = !l->tight && (l->curve == 0 || l->max_cap * (double)l->weight < l->soft_limit);
 }
 
 /* The class's `served` now. */
 static inline double csim_fluid_served(const CsimFluid *f, const Class *c) {
-  return c->served + c->rate * PS * (double)(csim_engine_now(f->engine) - c->at);
+  return c->served + c->rate * PS * (double)(f->now - c->at);
+}
+
+static inline CsimTime csim_fluid_after(CsimTime now, CsimTime wait) {
+  return wait < CSIM_TIME_NEVER - now ? now + wait : CSIM_TIME_NEVER;
 }
 
 /* csim_rate_time without its 128-bit division where 64 bits hold bytes x 10^12: up to 8 MiB. */

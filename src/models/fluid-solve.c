@@ -67,50 +67,20 @@ static void visit_class(CsimFluid *f, uint32_t class) {
   if (c->direct) csim_fluid_class_share(f, class);
   for (uint32_t i = c->first; i < c->first + c->n_links; i++) {
     const Link *l = &f->links[f->incidences[i].link];
-    if (l->mark != f->epoch && (l->tight || csim_fluid_is_tight(l))) visit_link(f, f->incidences[i].link);
+    if (l->mark != f->epoch && (l->tight || l->was_tight)) visit_link(f, f->incidences[i].link);
   }
 }
 
-/* Everything that tight links, of now or of the last solve, join to `seed`. */
+/* Everything that tight links, of now or of the last solve, join to `seed`, which is one. */
 static void grow_component(CsimFluid *f, uint32_t seed) {
   f->component_links.n = f->component_classes.n = 0;
   visit_link(f, seed);
   for (guint k = 0; k < f->component_links.n; k++) {
-    uint32_t link = f->component_links.at[k];
-    Link *l = &f->links[link];
-    gboolean was_tight = l->tight;
-    csim_fluid_touch(f, link);
-    l->tight = csim_fluid_is_tight(l);
-    if (!l->tight && !was_tight) continue;
+    const Link *l = &f->links[f->component_links.at[k]];
+    if (l->curve) csim_fluid_touch(f, f->component_links.at[k]);
     for (uint32_t i = l->first; i != NONE; i = f->incidences[i].next)
       if (f->classes[f->incidences[i].class].mark != f->epoch) visit_class(f, f->incidences[i].class);
   }
-}
-
-/* ---- progressive filling of the component ---- */
-
-static void open_links(CsimFluid *f) {
-  guint kept = 0;
-  for (guint k = 0; k < f->component_links.n; k++) {
-    Link *l = &f->links[f->component_links.at[k]];
-    l->bound_now = FALSE;
-    l->available = (double)l->capacity * WEIGHT_ONE;
-    l->open = l->weight;
-    if (l->tight) f->component_links.at[kept++] = f->component_links.at[k];
-  }
-  f->component_links.n = kept;
-}
-
-/* The lowest level at which a link of the component is full. */
-static double next_level(CsimFluid *f) {
-  double lowest = INFINITY;
-  for (guint k = 0; k < f->component_links.n; k++) {
-    Link *l = &f->links[f->component_links.at[k]];
-    if (l->open == 0) continue;
-    l->level = l->available / (double)l->open;
-    lowest = MIN(lowest, l->level);
-  }
-  return lowest;
 }
 
 static void set_max_min(CsimFluid *f, uint32_t class, double rate) {
@@ -120,6 +90,81 @@ static void set_max_min(CsimFluid *f, uint32_t class, double rate) {
   csim_fluid_queue_class(f, class);
   for (uint32_t i = c->first; i < c->first + c->n_links; i++)
     if (f->links[f->incidences[i].link].curve) csim_fluid_touch(f, f->incidences[i].link);
+}
+
+/* ---- the usual component: every tight link carries all its classes, without weights ---- */
+
+/* The smallest capacity of a tight link, infinite if there is none; negative if the component is not of that kind. */
+static double common_capacity(const CsimFluid *f) {
+  double capacity = INFINITY;
+  for (guint k = 0; k < f->component_links.n; k++) {
+    const Link *l = &f->links[f->component_links.at[k]];
+    if (!l->tight) continue;
+    if (l->n_classes != f->component_classes.n || l->weight != (int64_t)l->flows * WEIGHT_ONE) return -1;
+    capacity = MIN(capacity, (double)l->capacity);
+  }
+  for (guint k = 0; k < f->component_classes.n; k++)
+    if (f->classes[f->component_classes.at[k]].repeats) return -1;
+  return capacity;
+}
+
+/* Takes the classes out whose caps are below the level of what is left; the number of flows that stay. */
+static int64_t fill_to_caps(CsimFluid *f, double *left, int64_t open) {
+  uint32_t *class = f->component_classes.at;
+  for (guint before = 0; before != f->component_classes.n && open > 0;) {
+    double level = *left / (double)open;
+    guint kept = 0;
+    before = f->component_classes.n;
+    for (guint k = 0; k < before; k++) {
+      const Class *c = &f->classes[class[k]];
+      if (c->cap == 0 || (double)c->cap > level) {
+        class[kept++] = class[k];
+        continue;
+      }
+      set_max_min(f, class[k], (double)c->cap);
+      *left = MAX(0, *left - (double)c->flows * (double)c->cap);
+      open -= c->flows;
+    }
+    f->component_classes.n = kept;
+  }
+  return open;
+}
+
+static void fill_common(CsimFluid *f, double capacity) {
+  int64_t open = 0;
+  double left = capacity;
+  for (guint k = 0; k < f->component_classes.n; k++)
+    open += f->classes[f->component_classes.at[k]].flows;
+  open = fill_to_caps(f, &left, open);
+  for (guint k = 0; k < f->component_classes.n; k++)
+    set_max_min(f, f->component_classes.at[k], left / (double)open);
+  for (guint k = 0; k < f->component_links.n; k++) {
+    Link *l = &f->links[f->component_links.at[k]];
+    l->bound = open > 0 && l->tight && (double)l->capacity == capacity;
+  }
+}
+
+/* ---- any component: progressive filling ---- */
+
+static void open_links(CsimFluid *f) {
+  for (guint k = 0; k < f->component_links.n; k++) {
+    Link *l = &f->links[f->component_links.at[k]];
+    l->bound = FALSE;
+    l->available = (double)l->capacity * WEIGHT_ONE;
+    l->open = l->weight;
+  }
+}
+
+/* The lowest level at which a link of the component is full. */
+static double next_level(CsimFluid *f) {
+  double lowest = INFINITY;
+  for (guint k = 0; k < f->component_links.n; k++) {
+    Link *l = &f->links[f->component_links.at[k]];
+    if (l->open == 0 || !l->tight) continue;
+    l->level = l->available / (double)l->open;
+    lowest = MIN(lowest, l->level);
+  }
+  return lowest;
 }
 
 static void fix(CsimFluid *f, uint32_t class, double rate) {
@@ -149,8 +194,8 @@ static gboolean fix_capped(CsimFluid *f, double level) {
 static void fix_bound(CsimFluid *f, double level) {
   for (guint k = 0; k < f->component_links.n; k++) {
     Link *l = &f->links[f->component_links.at[k]];
-    if (l->open == 0 || l->level > level) continue;
-    l->bound_now = TRUE;
+    if (l->open == 0 || !l->tight || l->level > level) continue;
+    l->bound = TRUE;
     for (uint32_t i = l->first; i != NONE; i = f->incidences[i].next)
       if (!f->classes[f->incidences[i].class].fixed) fix(f, f->incidences[i].class, level);
   }
@@ -164,10 +209,7 @@ static void drop_fixed(CsimFluid *f) {
   f->component_classes.n = kept;
 }
 
-static void fill(CsimFluid *f) {
-  f->stats.solves += f->component_classes.n > 0;
-  f->stats.flows_solved += f->component_classes.n;
-  f->stats.links_solved += f->component_links.n;
+static void fill_any(CsimFluid *f) {
   for (guint k = 0; k < f->component_classes.n; k++)
     f->classes[f->component_classes.at[k]].fixed = FALSE;
   open_links(f);
@@ -178,16 +220,26 @@ static void fill(CsimFluid *f) {
   }
 }
 
-/* ---- what follows from new hard rates ---- */
-
-static void note_binding(CsimFluid *f, Link *l) {
-  gboolean binding = l->tight && l->bound_now;
-  CsimTime now = csim_engine_now(f->engine);
-  if (binding == l->binding) return;
-  l->binding = binding;
-  if (binding) l->bind_since = now;
-  else l->bind += now - l->bind_since;
+static void note_binding(const CsimFluid *f, Link *l) {
+  l->was_tight = l->tight;
+  if (l->bound == l->binding) return;
+  l->binding = l->bound;
+  if (l->binding) l->bind_since = f->now;
+  else l->bind += f->now - l->bind_since;
 }
+
+static void solve_component(CsimFluid *f) {
+  f->stats.solves++;
+  f->stats.flows_solved += f->component_classes.n;
+  f->stats.links_solved += f->component_links.n;
+  double capacity = common_capacity(f);
+  if (capacity >= 0) fill_common(f, capacity);
+  else fill_any(f);
+  for (guint k = 0; k < f->component_links.n; k++)
+    note_binding(f, &f->links[f->component_links.at[k]]);
+}
+
+/* ---- what follows from new hard rates ---- */
 
 static double link_share(const CsimFluid *f, const Link *l) {
   double share = (double)l->capacity * WEIGHT_ONE / (double)l->weight;
@@ -210,7 +262,6 @@ static void update_share(CsimFluid *f, Link *l) {
 static void update_touched(CsimFluid *f) {
   for (guint k = 0; k < f->touched.n; k++) {
     Link *l = &f->links[f->touched.at[k]];
-    if (l->mark == f->epoch) note_binding(f, l);
     if (l->curve) update_share(f, l);
   }
 }
@@ -218,15 +269,15 @@ static void update_touched(CsimFluid *f) {
 /* ---- rates and dates ---- */
 
 CsimTime csim_fluid_flow_date(const CsimFluid *f, const Class *c, const Flow *flow) {
-  CsimTime now = csim_engine_now(f->engine);
-  CsimRate whole = (CsimRate)c->rate;
   if (c->rate <= 0) return CSIM_TIME_NEVER;
-  if (flow->start >= c->since && (double)whole == c->rate)
-    return csim_time_add(flow->start, csim_fluid_rate_time(whole, flow->bytes));
+  if (flow->start >= c->since && (double)(CsimRate)c->rate == c->rate)
+    return csim_fluid_after(flow->start, csim_fluid_rate_time((CsimRate)c->rate, flow->bytes));
   double left = (flow->finish - csim_fluid_served(f, c)) / c->rate / PS;
-  left = ceil(left - SLACK_ABSOLUTE - left * SLACK_RELATIVE);
-  if (left <= 0) return now;
-  return left < 9e18 ? csim_time_add(now, (CsimTime)left) : CSIM_TIME_NEVER;
+  left -= SLACK_ABSOLUTE + left * SLACK_RELATIVE;
+  if (left <= 0) return f->now;
+  if (left >= 9e18) return CSIM_TIME_NEVER;
+  CsimTime whole = (CsimTime)left;
+  return csim_fluid_after(f->now, whole + ((double)whole < left)); /* rounded up */
 }
 
 static void set_back_served(CsimFluid *f, Class *c) {
@@ -247,7 +298,7 @@ static void refresh_class(CsimFluid *f, uint32_t class) {
   double rate = soft_rate(f, c);
   if (rate != c->rate) {
     c->served = csim_fluid_served(f, c);
-    c->at = c->since = csim_engine_now(f->engine);
+    c->at = c->since = f->now;
     c->rate = rate;
     if (f->watch) touch_links(f, c);
     if (c->served > SERVED_MAX) set_back_served(f, c);
@@ -272,19 +323,21 @@ static void tell_watch(CsimFluid *f) {
       const Class *c = &f->classes[f->incidences[i].class];
       rate += c->rate * (double)c->flows * ((double)f->incidences[i].weight / WEIGHT_ONE);
     }
-    f->watch(f->watch_data, csim_engine_now(f->engine), f->touched.at[k], rate);
+    f->watch(f->watch_data, f->now, f->touched.at[k], rate);
   }
 }
 
 void csim_fluid_settle(CsimEngine *engine, void *owner) {
   CsimFluid *f = owner;
+  f->now = csim_engine_now(engine);
   f->epoch++;
   for (guint k = 0; k < f->dirty.n; k++) {
     uint32_t link = f->dirty.at[k];
     f->links[link].dirty = FALSE;
-    if (f->links[link].mark == f->epoch) continue;
+    if (f->links[link].curve || f->watch) csim_fluid_touch(f, link);
+    if (f->links[link].mark == f->epoch || !(f->links[link].tight || f->links[link].was_tight)) continue;
     grow_component(f, link);
-    fill(f);
+    solve_component(f);
   }
   f->dirty.n = 0;
   update_touched(f);

@@ -52,18 +52,26 @@ static void grow_links(CsimFluid *f) {
   f->component_links.at = g_renew(uint32_t, f->component_links.at, f->links_capacity);
 }
 
+static void set_limits(const CsimFluid *f, Link *l, CsimRate capacity) {
+  l->capacity = capacity;
+  l->limit = (Demand)capacity * WEIGHT_ONE;
+  if (l->curve == 0) return;
+  const Curve *curve = g_ptr_array_index(f->curves, l->curve - 1);
+  l->soft_limit = curve->floor * ((double)capacity * WEIGHT_ONE);
+}
+
 CsimLinkId csim_fluid_add_link(CsimFluid *f, const char *name, CsimRate capacity, double softness) {
   g_assert(capacity >= 0 && softness >= 0);
   if (f->n_links == f->links_capacity) grow_links(f);
   if (f->n_links % TIMERS_PER_CHUNK == 0) g_ptr_array_add(f->timers, g_new(CsimTimer, TIMERS_PER_CHUNK));
   CsimLinkId id = f->n_links++;
-  f->links[id] = (Link){.capacity = capacity,
-                        .first = NONE,
+  f->links[id] = (Link){.first = NONE,
                         .home_first = NONE,
                         .loose = TRUE,
                         .curve = csim_fluid_curve(f, softness),
                         .share = INFINITY,
                         .name = name};
+  set_limits(f, &f->links[id], capacity);
   csim_timer_init(csim_fluid_timer(f, id), f->handler, CSIM_FLUID_EVENT_HOME, id, 0);
   return id;
 }
@@ -71,8 +79,9 @@ CsimLinkId csim_fluid_add_link(CsimFluid *f, const char *name, CsimRate capacity
 void csim_fluid_set_capacity(CsimFluid *f, CsimLinkId link, CsimRate capacity) {
   Link *l = &f->links[link];
   g_assert(capacity >= 0);
-  l->capacity = capacity;
-  l->loose = csim_fluid_is_loose(f, l);
+  f->now = csim_engine_now(f->engine);
+  set_limits(f, l, capacity);
+  csim_fluid_classify(l);
   csim_fluid_mark_dirty(f, link);
 }
 
@@ -131,7 +140,7 @@ static uint32_t live_flow(const CsimFluid *f, CsimFlowId id) {
 static gboolean load_link(CsimFluid *f, uint32_t link, const Class *c, int64_t weight) {
   Link *l = &f->links[link];
   if (l->flows++ == 0) {
-    l->busy_since = csim_engine_now(f->engine);
+    l->busy_since = f->now;
     l->max_cap = 0;
   }
   l->weight += weight;
@@ -139,7 +148,7 @@ static gboolean load_link(CsimFluid *f, uint32_t link, const Class *c, int64_t w
   else l->demand += (Demand)weight * (Demand)c->cap;
   l->max_cap = MAX(l->max_cap, (double)c->cap);
   gboolean was = l->loose;
-  l->loose = csim_fluid_is_loose(f, l);
+  csim_fluid_classify(l);
   if (!was || !l->loose) csim_fluid_mark_dirty(f, link);
   return l->loose;
 }
@@ -150,9 +159,9 @@ static void unload_link(CsimFluid *f, uint32_t link, const Class *c, int64_t wei
   l->weight -= weight;
   if (c->cap == 0) l->uncapped--;
   else l->demand -= (Demand)weight * (Demand)c->cap;
-  if (--l->flows == 0) l->busy += csim_engine_now(f->engine) - l->busy_since;
+  if (--l->flows == 0) l->busy += f->now - l->busy_since;
   if (l->loose) return;
-  l->loose = csim_fluid_is_loose(f, l);
+  csim_fluid_classify(l);
   csim_fluid_mark_dirty(f, link);
 }
 
@@ -164,8 +173,7 @@ static void watch_links(CsimFluid *f, const Class *c) {
 }
 
 static void start_direct(CsimFluid *f, uint32_t class, uint32_t flow) {
-  CsimTime end = csim_time_add(csim_engine_now(f->engine),
-                               csim_fluid_rate_time(f->classes[class].cap, f->flows[flow].bytes));
+  CsimTime end = csim_fluid_after(f->now, csim_fluid_rate_time(f->classes[class].cap, f->flows[flow].bytes));
   csim_fluid_class_append(f, class, flow);
   f->flows[flow].ref = csim_engine_at(f->engine, end, f->handler, CSIM_FLUID_EVENT_FLOW, flow, 0);
   f->stats.direct++;
@@ -206,16 +214,17 @@ static void end_flow(CsimFluid *f, uint32_t flow, double bytes) {
 CsimFlowId csim_fluid_start(CsimFluid *f, const CsimFlowLink *links, guint n_links, CsimBytes bytes, CsimRate cap,
                             uint16_t handler, uint16_t kind, uint32_t entity, uint64_t arg) {
   g_assert(n_links <= CSIM_FLUID_MAX_LINKS && bytes >= 0 && cap >= 0 && (n_links > 0 || cap > 0));
+  f->now = csim_engine_now(f->engine);
   f->stats.started++;
   if (bytes == 0) {
-    csim_engine_at(f->engine, csim_engine_now(f->engine), handler, kind, entity, arg);
+    csim_engine_at(f->engine, f->now, handler, kind, entity, arg);
     return CSIM_FLOW_NONE;
   }
   uint32_t class = csim_fluid_class(f, links, n_links, cap);
   uint32_t flow = take_flow(f);
   Flow *fl = &f->flows[flow];
   fl->bytes = bytes;
-  fl->start = csim_engine_now(f->engine);
+  fl->start = f->now;
   fl->class = class;
   fl->handler = handler;
   fl->kind = kind;
@@ -227,14 +236,16 @@ CsimFlowId csim_fluid_start(CsimFluid *f, const CsimFlowLink *links, guint n_lin
 
 static double bytes_left(const CsimFluid *f, const Flow *fl) {
   const Class *c = &f->classes[fl->class];
-  double left = fl->finish - csim_fluid_served(f, c);
-  if (c->direct) left = (double)fl->bytes - c->rate * PS * (double)(csim_engine_now(f->engine) - fl->start);
+  CsimTime now = csim_engine_now(f->engine);
+  double left = fl->finish - c->served - c->rate * PS * (double)(now - c->at);
+  if (c->direct) left = (double)fl->bytes - c->rate * PS * (double)(now - fl->start);
   return CLAMP(left, 0, (double)fl->bytes);
 }
 
 void csim_fluid_cancel(CsimFluid *f, CsimFlowId id) {
   uint32_t flow = live_flow(f, id);
   if (flow == NONE) return;
+  f->now = csim_engine_now(f->engine);
   const Flow *fl = &f->flows[flow];
   if (f->classes[fl->class].direct) csim_engine_cancel(f->engine, fl->ref);
   end_flow(f, flow, (double)fl->bytes - bytes_left(f, fl));
@@ -259,8 +270,7 @@ static void complete_direct(CsimFluid *f, uint32_t flow) {
 
 static void complete_class(CsimFluid *f, uint32_t class) {
   Class *c = &f->classes[class];
-  CsimTime now = csim_engine_now(f->engine);
-  while (c->date <= now) {
+  while (c->date <= f->now) {
     uint32_t flow = c->head;
     f->ended[f->n_ended++] = f->flows[flow];
     end_flow(f, flow, (double)f->flows[flow].bytes);
@@ -285,8 +295,10 @@ static void complete_home(CsimFluid *f, uint32_t link) {
 }
 
 static void handle_event(CsimEngine *engine, void *owner, const CsimEvent *event) {
-  if (event->kind == CSIM_FLUID_EVENT_FLOW) complete_direct(owner, event->entity);
-  else complete_home(owner, event->entity);
+  CsimFluid *f = owner;
+  f->now = event->time;
+  if (event->kind == CSIM_FLUID_EVENT_FLOW) complete_direct(f, event->entity);
+  else complete_home(f, event->entity);
 }
 
 /* ---- accounts ---- */
