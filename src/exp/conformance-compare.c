@@ -47,13 +47,18 @@ static gboolean compare_objects(CsimConformance *c, const char *where, const cJS
   return TRUE;
 }
 
-static gboolean holds_containers(const cJSON *array) {
-  return cJSON_IsArray(array->child) || cJSON_IsObject(array->child);
+/* A list of rows may have null rows among them. */
+static gboolean holds_rows(const cJSON *array) {
+  const cJSON *item;
+  cJSON_ArrayForEach(item, array) {
+    if (cJSON_IsArray(item) || cJSON_IsObject(item)) return TRUE;
+  }
+  return FALSE;
 }
 
 static gboolean compare_arrays(CsimConformance *c, const char *where, const cJSON *a, const cJSON *b, Floats floats) {
   const cJSON *x = a->child, *y = b->child;
-  gboolean leaf = !holds_containers(a);
+  gboolean leaf = !holds_rows(a);
   for (int i = 0; x != NULL && y != NULL; i++, x = x->next, y = y->next) {
     g_autofree char *below = g_strdup_printf("%s[%d]", where, i);
     if (!compare(c, below, x, y, leaf ? floats_at(floats, i) : floats)) return FALSE;
