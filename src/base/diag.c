@@ -223,8 +223,8 @@ const char *csim_nearest(const char *name, const char *const *candidates) {
   for (; *candidates != NULL; candidates++) {
     if (strlen(*candidates) > NAME_MAX_LEN) continue;
     guint d = distance(name, *candidates);
-    /* As many edits as letters would make any short name "near" any other. */
-    if (d >= best || d >= MIN(len, strlen(*candidates))) continue;
+    /* Short names are all within two edits of each other: fewer than half of the letters may differ. */
+    if (d >= best || 2 * d >= MIN(len, strlen(*candidates))) continue;
     best = d;
     found = *candidates;
   }

@@ -53,7 +53,8 @@ char *csim_finding_format(const CsimFinding *f); /* "file:line:col: warning: tex
 /* First error as a GError, with "(and N more)" when there are; FALSE if there was one. */
 gboolean csim_diag_check(const CsimDiag *diag, GError **error);
 
-/* The candidate nearest to `name` (edit distance at most 2, or 1/3 of its length), or NULL. candidates: NULL-ended. */
+/* The candidate nearest to `name` (at most 2 edits or 1/3 of its length, and fewer than half of its
+ * letters; upper and lower case are alike), or NULL. candidates: NULL-ended. */
 const char *csim_nearest(const char *name, const char *const *candidates);
 /* The end of a message about a wrong name: "; did you mean 'x'?" or "; allowed: a, b, c" (at most 16); caller frees. */
 char *csim_suggest(const char *name, const char *const *candidates);

@@ -234,7 +234,10 @@ static gboolean read_array(Scanner *s, CsimJson *array, int depth) {
 static gboolean fail_key(const Scanner *s, const CsimJson *object) {
   if (s->p == s->end) return fail_unclosed(s, object);
   if (*s->p == '}') return fail(s, s->p, "a comma before '}'; allowed: commas only between members");
-  return fail(s, s->p, "a key in double quotes expected");
+  gboolean comment = *s->p == '/' || *s->p == '#';
+  return fail(s, s->p, "%s",
+              comment ? "comments are not part of JSON; allowed: a key in double quotes"
+                      : "a key in double quotes expected");
 }
 
 static CsimJson *read_member(Scanner *s, CsimJson *object, int depth) {

@@ -300,7 +300,7 @@ gboolean csim_json_as_rate(CsimJson *value, CsimRate *out) {
   if (!as_unit(value, csim_rate_parse, "a rate with its unit, as \"400Gb/s\"", &rate)) return FALSE;
   if (rate <= 0) {
     g_autofree char *name = label(value);
-    csim_json_error(value, CSIM_ERROR_VALUE, "%s: %s: allowed: a rate above zero", name, value->text);
+    csim_json_error(value, CSIM_ERROR_VALUE, "%s is %s; allowed: a rate above zero", name, value->text);
     return FALSE;
   }
   *out = rate;

@@ -136,6 +136,7 @@ CsimXml *csim_xml_next(CsimXml *element, const char *name) {
 }
 
 CsimXml *csim_xml_child(CsimXml *element, const char *name, CsimXmlNeed need) {
+  if (element == NULL) return NULL;
   CsimXml *child = csim_xml_first(element, name), *second = csim_xml_next(child, name);
   if (second != NULL)
     csim_xml_error(second, NULL, CSIM_ERROR_SCHEMA, "a second <%s> in <%.40s>; the first is at %u:%u", name,
