@@ -78,14 +78,14 @@ typedef struct {
 } Kind;
 
 static gboolean refuse(GError **error, CsimErrorCode code, const char *text, const char *why) {
-  csim_error_set(error, code, CSIM_LOC_NONE, "%s: %s", text, why);
+  csim_error_set(error, code, CSIM_LOC_NONE, "%.40s: %s", text, why);
   return FALSE;
 }
 
 static gboolean refuse_number(GError **error, const char *text, const Kind *kind) {
   if (*text == '-') return refuse(error, CSIM_ERROR_VALUE, text, "negative; allowed: zero or more");
   csim_error_set(error, CSIM_ERROR_SYNTAX, CSIM_LOC_NONE,
-                 "'%.40s': not a %s; allowed: a number of at most %d digits and one of %s", text, kind->noun,
+                 "'%.40s': not a %s; allowed: a number of at most %d digits with a unit: %s", text, kind->noun,
                  MAX_DIGITS, kind->allowed);
   return FALSE;
 }
