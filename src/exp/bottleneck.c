@@ -15,8 +15,8 @@ const CsimStage *csim_stages(guint *n) {
   return stages;
 }
 
-/* From this share of the time on a saturated link is named as the bottleneck, whatever the ranks did meanwhile. */
 #define LINK_BINDS 0.5
+gboolean csim_link_binds(const CsimRow *row) { return row->busiest[0] && row->where.busiest_share >= LINK_BINDS; }
 
 void csim_name_bottleneck(const CsimMachine *machine, CsimRow *row) {
   const CsimBreakdown *where = &row->where;
@@ -29,6 +29,5 @@ void csim_name_bottleneck(const CsimMachine *machine, CsimRow *row) {
   for (guint i = 1; i < G_N_ELEMENTS(stages); i++)
     if (csim_stage_share(&stages[i], where) > csim_stage_share(largest, where)) largest = &stages[i];
   if (csim_stage_share(largest, where) <= 0) return;
-  gboolean link_binds = row->busiest[0] && where->busiest_share >= LINK_BINDS;
-  g_strlcpy(row->bottleneck, link_binds ? row->busiest : largest->name, sizeof row->bottleneck);
+  g_strlcpy(row->bottleneck, csim_link_binds(row) ? row->busiest : largest->name, sizeof row->bottleneck);
 }

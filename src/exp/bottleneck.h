@@ -19,6 +19,9 @@ static inline double csim_stage_share(const CsimStage *stage, const CsimBreakdow
   return *(const double *)((const char *)where + stage->offset);
 }
 
+/* The busiest link was saturated at least half of the time: it is the bottleneck, whatever the ranks did meanwhile. */
+gboolean csim_link_binds(const CsimRow *row);
+
 /* Fills row->bottleneck and row->busiest from row->where. */
 void csim_name_bottleneck(const CsimMachine *machine, CsimRow *row);
 

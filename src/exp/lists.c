@@ -34,7 +34,7 @@ gboolean csim_list_var(GString *out, const char *name, GError **error) {
   const CsimNcclVar *var = csim_nccl_var_find(full);
   const char *myth = var ? NULL : csim_nccl_var_myth(full);
   if (var) append_var(out, var);
-  if (myth) g_string_append_printf(out, "%s\n  is not a variable of NCCL: %s\n", full, myth);
+  if (myth) g_string_append_printf(out, "%s\n  not in NCCL: %s\n", full, myth);
   if (var || myth) return TRUE;
   const char *near = nearest_var(full);
   if (near) g_set_error(error, CSIM_ERROR, CSIM_ERROR_REFERENCE, "NCCL has no variable %s; did you mean %s?", full, near);

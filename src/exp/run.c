@@ -7,12 +7,16 @@
 
 #include <sys/resource.h>
 
-/* What the ranks decide: roots, and shapes that a test refuses. */
-static gboolean check_ranks(const CsimRun *run, GError **error) {
+/* What the number of ranks and the fidelity make of the collective. */
+static gboolean check_collective(const CsimRun *run, GError **error) {
   int n = run->info.n_ranks;
   CsimColl coll = run->spec.coll;
   if (csim_perf_has_root(coll) && run->spec.root >= n) {
     g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "root %d does not exist; ranks are 0 to %d", run->spec.root, n - 1);
+    return FALSE;
+  }
+  if (coll >= CSIM_N_NCCL_FUNCS && run->spec.fidelity == CSIM_FIDELITY_MODEL) {
+    g_set_error(error, CSIM_ERROR, CSIM_ERROR_UNSUPPORTED, "NCCL has no cost model for %s; --fidelity flow simulates it", csim_coll_name(coll));
     return FALSE;
   }
   if (coll == CSIM_COLL_HYPERCUBE && (n & (n - 1))) {
@@ -52,7 +56,7 @@ CsimRun *csim_run_new(const CsimRunSpec *spec, GError **error) {
   run->wishes = csim_run_sizes(spec, error);
   if (!run->wishes || !csim_run_load(run, error)) return NULL;
   fill_info(run);
-  return check_ranks(run, error) ? g_steal_pointer(&run) : NULL;
+  return check_collective(run, error) ? g_steal_pointer(&run) : NULL;
 }
 
 void csim_run_free(CsimRun *run) {
@@ -78,10 +82,6 @@ guint csim_run_n_rows(const CsimRun *run) { return run->wishes->len; }
 
 /* NCCL's own prediction, with no simulation. */
 static gboolean row_by_model(CsimRun *run, CsimRow *row, GError **error) {
-  if (row->coll >= CSIM_N_NCCL_FUNCS) {
-    g_set_error(error, CSIM_ERROR, CSIM_ERROR_UNSUPPORTED, "NCCL has no cost model for %s; --fidelity flow simulates it", csim_coll_name(row->coll));
-    return FALSE;
-  }
   if (!csim_tuning_choose(run->tuning, row->coll, row->type, row->op, row->size_bytes, &row->choice, error)) return FALSE;
   CsimPart parts[CSIM_MAX_CHANNELS];
   csim_tuning_split(run->tuning, row->coll, &row->choice, row->type, row->count, parts, &row->n_channels);

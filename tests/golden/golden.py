@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Runs recipes of commands and compares what they print. TAP, one case a command.
+
+Usage: golden.py COLLSIM SOURCE_ROOT FILE... [--update]
+
+A *.test file:              In a *.md file, the blocks marked ```console:
+    # comment                   $ command
+    $ command                   what it prints, stdout and stderr mixed;
+    > a line of stdout          a line "..." stands for any number of lines
+    ! a line of stderr
+    ? exit code, if not 0
+
+Commands run in a shell, in the source root, with an empty environment but for PATH (collsim first), HOME and TMP (an
+empty folder). --update rewrites the expected lines (markdown: only of blocks without "...").
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+
+class Case:
+    """One command: where its expected lines stand, and what they are."""
+
+    def __init__(self, command, number):
+        self.command, self.number = command, number
+        self.first = self.last = number  # lines [first, last) hold the expectation
+        self.expected = []
+
+
+def recipe_cases(lines):
+    case = None
+    for number, line in enumerate(lines, 1):
+        if line.startswith("$ "):
+            case = Case(line[2:], number)
+            yield case
+        elif case and line[:1] in (">", "!", "?"):
+            case.expected.append(line)
+            case.last = number
+        elif line and not line.startswith("#"):
+            sys.exit(f"line {number}: neither #, $, >, ! nor ?: {line}")
+
+
+def markdown_cases(lines):
+    case, inside = None, False
+    for number, line in enumerate(lines, 1):
+        if line.startswith("```"):
+            inside, case = line.strip() == "```console", None
+        elif inside and line.startswith("$ "):
+            case = Case(line[2:], number)
+            yield case
+        elif inside and case:
+            case.expected.append(line)
+            case.last = number
+
+
+def run(command, environment, root, mixed):
+    done = subprocess.run(["sh", "-c", command], cwd=root, env=environment, stdin=subprocess.DEVNULL, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT if mixed else subprocess.PIPE, timeout=300)
+    if mixed:
+        return done.stdout.splitlines()
+    lines = [("> " + line).rstrip(" ") for line in done.stdout.splitlines()]
+    lines += [("! " + line).rstrip(" ") for line in done.stderr.splitlines()]
+    return lines + ([f"? {done.returncode}"] if done.returncode else [])
+
+
+def matches(expected, actual):
+    if "..." not in expected:
+        return [line.rstrip() for line in expected] == [line.rstrip() for line in actual]
+    pattern = "".join("(?:.*\n)*" if line == "..." else re.escape(line.rstrip()) + "\n" for line in expected)
+    return re.fullmatch(pattern, "".join(line.rstrip() + "\n" for line in actual)) is not None
+
+
+def check_file(path, environment, root, update, counter):
+    lines = path.read_text().splitlines()
+    mixed = path.suffix == ".md"
+    edits, good = [], True
+    for case in list((markdown_cases if mixed else recipe_cases)(lines)):
+        actual = run(case.command, environment, root, mixed)
+        same = matches(case.expected, actual)
+        if update and not same and "..." not in case.expected:
+            edits.append((case, actual))
+            same = True
+        good &= same
+        counter[0] += 1
+        print(f"{'' if same else 'not '}ok {counter[0]} {path.name}:{case.number} {case.command.replace('#', '')}", flush=True)
+        if not same:
+            for line in ["expected:"] + case.expected + ["printed:"] + actual:
+                print("# ", line)
+    for case, actual in reversed(edits):
+        lines[case.number:case.last] = actual
+    if edits:
+        path.write_text("\n".join(lines) + "\n")
+    return good
+
+
+def main():
+    update = "--update" in sys.argv
+    collsim, root, *files = [word for word in sys.argv[1:] if word != "--update"]
+    good, counter = True, [0]
+    with tempfile.TemporaryDirectory() as scratch:
+        environment = {
+            "PATH": f"{Path(collsim).resolve().parent}:{os.environ['PATH']}", "HOME": scratch, "TMP": scratch,
+            "LC_ALL": "C", "TERM": "dumb", "COLLSIM_REFERENCE": os.environ.get("COLLSIM_REFERENCE", "../shared"),
+        }
+        environment.update({name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")})
+        for name in files:
+            good &= check_file(Path(name), environment, root, update, counter)
+    print(f"1..{counter[0]}")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
