@@ -9,11 +9,11 @@
 typedef enum { ALL_EXACT, ALL_FLOAT, SECOND_FLOAT, FIFTH_FLOAT } Floats;
 
 static Floats floats_under(const char *key, Floats above) {
-  static const char *const all[] = {"bw",      "lat",     "us",           "latency", "maxBw", "totalBw", "minNetBw",
-                                    "bwIntra", "bwInter", "latencyInter", NULL};
+  static const char *const all[] = {"bw",       "lat",     "us",      "latency",      "maxBw", "totalBw",
+                                    "minNetBw", "bwIntra", "bwInter", "latencyInter", NULL};
   if (g_strv_contains(all, key)) return ALL_FLOAT;
   if (strcmp(key, "links") == 0 || strcmp(key, "paths") == 0) return SECOND_FLOAT; /* [type, GB/s, ...] */
-  if (strcmp(key, "choice") == 0) return FIFTH_FLOAT;                              /* [algorithm, protocol, channels, threads, us] */
+  if (strcmp(key, "choice") == 0) return FIFTH_FLOAT; /* [algorithm, protocol, channels, threads, us] */
   return above;
 }
 
@@ -31,7 +31,8 @@ static gboolean same_number(double a, double b, Floats floats) {
 
 static gboolean compare(CsimConformance *c, const char *where, const cJSON *a, const cJSON *b, Floats floats);
 
-static gboolean compare_objects(CsimConformance *c, const char *where, const cJSON *a, const cJSON *b, Floats floats) {
+static gboolean compare_objects(CsimConformance *c, const char *where, const cJSON *a, const cJSON *b,
+                                Floats floats) {
   const cJSON *item;
   cJSON_ArrayForEach(item, a) {
     g_autofree char *below = g_strdup_printf("%s.%s", where, item->string);
@@ -56,7 +57,8 @@ static gboolean holds_rows(const cJSON *array) {
   return FALSE;
 }
 
-static gboolean compare_arrays(CsimConformance *c, const char *where, const cJSON *a, const cJSON *b, Floats floats) {
+static gboolean compare_arrays(CsimConformance *c, const char *where, const cJSON *a, const cJSON *b,
+                               Floats floats) {
   const cJSON *x = a->child, *y = b->child;
   gboolean leaf = !holds_rows(a);
   for (int i = 0; x != NULL && y != NULL; i++, x = x->next, y = y->next) {
@@ -64,12 +66,14 @@ static gboolean compare_arrays(CsimConformance *c, const char *where, const cJSO
     if (!compare(c, below, x, y, leaf ? floats_at(floats, i) : floats)) return FALSE;
   }
   if (x == NULL && y == NULL) return TRUE;
-  g_autofree char *below = g_strdup_printf("%s[%d]", where, MIN(cJSON_GetArraySize(a), cJSON_GetArraySize(b)));
+  g_autofree char *below =
+      g_strdup_printf("%s[%d]", where, MIN(cJSON_GetArraySize(a), cJSON_GetArraySize(b)));
   csim_conformance_add(c, below, x, y);
   return FALSE;
 }
 
-static gboolean compare(CsimConformance *c, const char *where, const cJSON *a, const cJSON *b, Floats floats) {
+static gboolean compare(CsimConformance *c, const char *where, const cJSON *a, const cJSON *b,
+                        Floats floats) {
   gboolean same_kind = b != NULL && (a->type & 0xff) == (b->type & 0xff);
   if (same_kind && cJSON_IsObject(a)) return compare_objects(c, where, a, b, floats);
   if (same_kind && cJSON_IsArray(a)) return compare_arrays(c, where, a, b, floats);
@@ -80,7 +84,8 @@ static gboolean compare(CsimConformance *c, const char *where, const cJSON *a, c
   return same;
 }
 
-gboolean csim_conformance_compare(CsimConformance *c, const char *where, const cJSON *expected, const cJSON *got) {
+gboolean csim_conformance_compare(CsimConformance *c, const char *where, const cJSON *expected,
+                                  const cJSON *got) {
   const char *key = strrchr(where, '.');
   return compare(c, where, expected, got, floats_under(key != NULL ? key + 1 : where, ALL_EXACT));
 }

@@ -6,7 +6,8 @@
 cJSON *csim_conformance_counts(const CsimSystem *system) {
   cJSON *counts = cJSON_CreateObject();
   for (int t = 0; t < CSIM_N_NODE_TYPES; t++)
-    if (csim_system_n(system, t) > 0) cJSON_AddNumberToObject(counts, csim_node_type_name(t), csim_system_n(system, t));
+    if (csim_system_n(system, t) > 0)
+      cJSON_AddNumberToObject(counts, csim_node_type_name(t), csim_system_n(system, t));
   return counts;
 }
 
@@ -36,7 +37,7 @@ static cJSON *links_of(const CsimSystem *system) {
   return list;
 }
 
-static void add_build(cJSON *out, const CsimXml *xml) {
+static void add_build(cJSON *out, const CsimNcclXml *xml) {
   /* The texts were built on a host whose hash is 0, with the file's own ranks and nothing filled in. */
   const CsimBuildOptions options = {.strict = TRUE, .own_host = TRUE, .host_hash = 0};
   CsimNcclOutcome outcome;
@@ -52,14 +53,14 @@ static void add_build(cJSON *out, const CsimXml *xml) {
 static cJSON *take(const char *text) {
   cJSON *out = cJSON_CreateObject();
   CsimNcclOutcome outcome;
-  g_autoptr(CsimXml) xml = csim_xml_parse_outcome("case", text, strlen(text), NULL, &outcome, NULL);
+  g_autoptr(CsimNcclXml) xml = csim_nccl_xml_parse_outcome("case", text, strlen(text), NULL, &outcome, NULL);
   cJSON_AddNumberToObject(out, "parse", outcome.result);
   cJSON_AddItemToObject(out, "warnings", reasons(&outcome));
   if (xml == NULL || outcome.n_elements == 0) {
     cJSON_AddNumberToObject(out, "nodes", outcome.n_elements);
     return out;
   }
-  g_autofree char *written = csim_xml_to_text(xml);
+  g_autofree char *written = csim_nccl_xml_to_text(xml);
   cJSON_AddStringToObject(out, "readBack", written);
   add_build(out, xml);
   return out;
@@ -69,21 +70,25 @@ static cJSON *take(const char *text) {
 static char *text_of(const cJSON *xml) {
   const char *text = xml->valuestring, *cut = strstr(text, "...(");
   int n = 0;
-  if (cut == NULL || sscanf(cut, "...(%d leaf pci elements)", &n) != 1 || n <= 0 || n > 100000) return g_strdup(text);
+  if (cut == NULL || sscanf(cut, "...(%d leaf pci elements)", &n) != 1 || n <= 0 || n > 100000)
+    return g_strdup(text);
   const char *end = strrchr(text, '\n');
   const char *line = g_strrstr_len(text, cut - text, "<pci ");
   if (line == NULL) return g_strdup(text);
   g_autofree char *head = g_strndup(text, (gsize)(line - text));
   GString *whole = g_string_new(head);
   for (int i = 0; i < n; i++)
-    g_string_append_printf(whole, "<pci busid=\"0000:%02x:%02x.0\" class=\"0x060400\" link_speed=\"8.0 GT/s PCIe\" link_width=\"16\"/>\n",
+    g_string_append_printf(whole,
+                           "<pci busid=\"0000:%02x:%02x.0\" class=\"0x060400\" link_speed=\"8.0 GT/s PCIe\" "
+                           "link_width=\"16\"/>\n",
                            i / 32, i % 32);
   g_string_append(whole, end != NULL && end > cut ? end + 1 : "");
   return g_string_free(whole, FALSE);
 }
 
 static void run_case(CsimConformance *c, const cJSON *item) {
-  const cJSON *xml = cJSON_GetObjectItemCaseSensitive(item, "xml"), *expected = cJSON_GetObjectItemCaseSensitive(item, "out");
+  const cJSON *xml = cJSON_GetObjectItemCaseSensitive(item, "xml"),
+              *expected = cJSON_GetObjectItemCaseSensitive(item, "out");
   c->n_cases++;
   if (!cJSON_IsString(xml) || !cJSON_IsObject(expected)) {
     csim_conformance_add(c, item->string, item, NULL);

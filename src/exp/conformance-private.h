@@ -8,7 +8,8 @@
 /* Adds a difference; expected, got: NULL is "nothing". */
 void csim_conformance_add(CsimConformance *c, const char *where, const cJSON *expected, const cJSON *got);
 /* First difference below `where`, added; TRUE if there is none. */
-gboolean csim_conformance_compare(CsimConformance *c, const char *where, const cJSON *expected, const cJSON *got);
+gboolean csim_conformance_compare(CsimConformance *c, const char *where, const cJSON *expected,
+                                  const cJSON *got);
 /* conformance-parser.c */
 void csim_conformance_parser(CsimConformance *c, const cJSON *cases);
 /* Node counts by type, only of types that are there, in NCCL's order. */

@@ -56,8 +56,10 @@ static gboolean add_folder(GPtrArray *files, const char *folder, GError **error)
 GPtrArray *csim_conformance_expand(const char *const *paths, GError **error) {
   g_autoptr(GPtrArray) files = g_ptr_array_new_with_free_func(g_free);
   for (guint i = 0; paths[i] != NULL; i++) {
-    if (!g_file_test(paths[i], G_FILE_TEST_IS_DIR)) g_ptr_array_add(files, g_strdup(paths[i]));
-    else if (!add_folder(files, paths[i], error)) return NULL;
+    if (!g_file_test(paths[i], G_FILE_TEST_IS_DIR))
+      g_ptr_array_add(files, g_strdup(paths[i]));
+    else if (!add_folder(files, paths[i], error))
+      return NULL;
   }
   return g_steal_pointer(&files);
 }

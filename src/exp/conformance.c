@@ -18,10 +18,11 @@ static guint part_of(const char *key) {
   static const struct {
     const char *key;
     guint part;
-  } parts[] = {{"system", CSIM_JSON_SYSTEM},     {"graphs", CSIM_JSON_GRAPHS},   {"channels", CSIM_JSON_CHANNELS},
-               {"rings", CSIM_JSON_TREES},       {"trees", CSIM_JSON_TREES},     {"nvlsTrees", CSIM_JSON_TREES},
-               {"tuning", CSIM_JSON_TUNING},     {"nRanks", CSIM_JSON_CHANNELS}, {"ncclNodes", CSIM_JSON_CHANNELS},
-               {"ranksPerNode", CSIM_JSON_CHANNELS}, {"groups", CSIM_JSON_CHANNELS}};
+  } parts[] = {
+      {"system", CSIM_JSON_SYSTEM},         {"graphs", CSIM_JSON_GRAPHS},   {"channels", CSIM_JSON_CHANNELS},
+      {"rings", CSIM_JSON_TREES},           {"trees", CSIM_JSON_TREES},     {"nvlsTrees", CSIM_JSON_TREES},
+      {"tuning", CSIM_JSON_TUNING},         {"nRanks", CSIM_JSON_CHANNELS}, {"ncclNodes", CSIM_JSON_CHANNELS},
+      {"ranksPerNode", CSIM_JSON_CHANNELS}, {"groups", CSIM_JSON_CHANNELS}};
   for (guint i = 0; i < G_N_ELEMENTS(parts); i++)
     if (strcmp(parts[i].key, key) == 0) return parts[i].part;
   return 0;
@@ -94,9 +95,12 @@ static void read_env(Vector *v) {
   const cJSON *item;
   cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(v->json, "env")) {
     if (!cJSON_IsString(item)) continue;
-    if (strcmp(item->string, "ORACLE_GPUS") == 0) read_gpus(v, item->valuestring);
-    else if (strcmp(item->string, "ORACLE_MNNVL") == 0) v->mnnvl = strcmp(item->valuestring, "1") == 0;
-    else g_ptr_array_add(v->env, g_strdup_printf("%s=%s", item->string, item->valuestring));
+    if (strcmp(item->string, "ORACLE_GPUS") == 0)
+      read_gpus(v, item->valuestring);
+    else if (strcmp(item->string, "ORACLE_MNNVL") == 0)
+      v->mnnvl = strcmp(item->valuestring, "1") == 0;
+    else
+      g_ptr_array_add(v->env, g_strdup_printf("%s=%s", item->string, item->valuestring));
     if (strcmp(item->string, "NCCL_COLLNET_ENABLE") == 0) v->coll_net = strcmp(item->valuestring, "1") == 0;
   }
   g_ptr_array_add(v->env, NULL);
@@ -120,7 +124,8 @@ static char *topology_path(const char *path, const cJSON *json, const CsimConfor
   return g_build_filename(folder, "..", "topologies-real", file, NULL);
 }
 
-static void vector_read(Vector *v, const char *path, const cJSON *json, const CsimConformanceOptions *options) {
+static void vector_read(Vector *v, const char *path, const cJSON *json,
+                        const CsimConformanceOptions *options) {
   const cJSON *nodes = cJSON_GetObjectItemCaseSensitive(json, "nNodes");
   *v = (Vector){.json = json,
                 .topology = topology_path(path, json, options),
@@ -155,8 +160,10 @@ static cJSON *parse_only(const CsimNcclOutcome *outcome, guint n_elements, const
 /* Takes `got`. */
 static void compare_field(CsimConformance *c, const Vector *v, const char *key, cJSON *got) {
   const cJSON *expected = cJSON_GetObjectItemCaseSensitive(v->json, key);
-  if (expected != NULL) csim_conformance_compare(c, key, expected, got);
-  else csim_conformance_add(c, key, NULL, got);
+  if (expected != NULL)
+    csim_conformance_compare(c, key, expected, got);
+  else
+    csim_conformance_add(c, key, NULL, got);
   cJSON_Delete(got);
 }
 
@@ -171,7 +178,7 @@ static CsimSystem *load_system(CsimConformance *c, const Vector *v, GError **err
   g_autoptr(GError) local = NULL;
   g_autofree char *text = csim_file_read(v->topology, CSIM_FILE_LIMIT, &length, error);
   if (text == NULL) return NULL;
-  g_autoptr(CsimXml) xml = csim_xml_parse_outcome(v->topology, text, length, NULL, &outcome, &local);
+  g_autoptr(CsimNcclXml) xml = csim_nccl_xml_parse_outcome(v->topology, text, length, NULL, &outcome, &local);
   if (xml == NULL) {
     compare_field(c, v, "error", early_error("parse", &outcome));
     return NULL;
@@ -180,7 +187,8 @@ static CsimSystem *load_system(CsimConformance *c, const Vector *v, GError **err
   const CsimBuildOptions options = {.every_gpu = TRUE, .every_coll = v->coll_net};
   CsimSystem *partial, *system = csim_system_build(xml, &options, NULL, &outcome, &partial, &local);
   if (expects(v, "parseOnly")) {
-    compare_field(c, v, "parseOnly", parse_only(&outcome, csim_xml_n_elements(xml), system != NULL ? system : partial));
+    compare_field(c, v, "parseOnly",
+                  parse_only(&outcome, csim_nccl_xml_n_elements(xml), system != NULL ? system : partial));
     g_clear_pointer(&system, csim_system_free);
   } else if (system == NULL) {
     compare_field(c, v, "error", early_error("topo", &outcome));
@@ -224,7 +232,8 @@ static void drop_details(const Vector *v, cJSON *got) {
   const cJSON *expected = cJSON_GetObjectItemCaseSensitive(v->json, "system");
   static const char *const keys[] = {"nodes", "paths"};
   for (guint i = 0; system != NULL && i < G_N_ELEMENTS(keys); i++)
-    if (cJSON_GetObjectItemCaseSensitive(expected, keys[i]) == NULL) cJSON_DeleteItemFromObjectCaseSensitive(system, keys[i]);
+    if (cJSON_GetObjectItemCaseSensitive(expected, keys[i]) == NULL)
+      cJSON_DeleteItemFromObjectCaseSensitive(system, keys[i]);
 }
 
 static void compare_all(CsimConformance *c, const Vector *v, cJSON *got, guint parts) {
@@ -236,18 +245,21 @@ static void compare_all(CsimConformance *c, const Vector *v, cJSON *got, guint p
     csim_conformance_compare(c, item->string, item, cJSON_GetObjectItemCaseSensitive(got, item->string));
   }
   cJSON_ArrayForEach(item, got) {
-    if ((part_of(item->string) & parts) != 0 && !expects(v, item->string)) csim_conformance_add(c, item->string, NULL, item);
+    if ((part_of(item->string) & parts) != 0 && !expects(v, item->string))
+      csim_conformance_add(c, item->string, NULL, item);
   }
 }
 
-static CsimComm *make_comm(const Vector *v, CsimCluster *cluster, CsimSystem *system, CsimNcclEnv *env, GError **error) {
+static CsimComm *make_comm(const Vector *v, CsimCluster *cluster, CsimSystem *system, CsimNcclEnv *env,
+                           GError **error) {
   CsimCommSpec spec = {.cluster = cluster,
                        .env = env,
                        .gpus = v->gpus->len > 0 ? (const int *)(const void *)v->gpus->data : NULL,
                        .n_gpus = v->gpus->len,
                        .mnnvl = v->mnnvl,
                        .coll_net = v->coll_net};
-  g_autoptr(CsimPaths) paths = csim_paths_new(system, &(CsimPathContext){.env = env, .inter = v->n_nodes > 1});
+  g_autoptr(CsimPaths) paths =
+      csim_paths_new(system, &(CsimPathContext){.env = env, .inter = v->n_nodes > 1});
   return csim_paths_check(paths, error) ? csim_comm_new(&spec, NULL, error) : NULL;
 }
 
@@ -256,7 +268,8 @@ static void run_comm(CsimConformance *c, const Vector *v, CsimSystem *system, gu
   g_autoptr(GPtrArray) systems = g_ptr_array_new();
   g_autofree guint *kinds = g_new0(guint, v->n_nodes);
   g_ptr_array_add(systems, system);
-  CsimCluster cluster = {.name = system->name, .n_nodes = v->n_nodes, .systems = systems, .node_system = kinds};
+  CsimCluster cluster = {
+      .name = system->name, .n_nodes = v->n_nodes, .systems = systems, .node_system = kinds};
   g_autoptr(CsimNcclEnv) env = csim_nccl_env_new(NULL, (const char *const *)v->env->pdata, NULL, &error);
   g_autoptr(CsimComm) comm = env == NULL ? NULL : make_comm(v, &cluster, system, env, &error);
   if (comm == NULL) {
@@ -271,7 +284,8 @@ static void run_comm(CsimConformance *c, const Vector *v, CsimSystem *system, gu
 
 /* --- entry points ------------------------------------------------------- */
 
-static gboolean run_vector(CsimConformance *c, const cJSON *json, const CsimConformanceOptions *options, GError **error) {
+static gboolean run_vector(CsimConformance *c, const cJSON *json, const CsimConformanceOptions *options,
+                           GError **error) {
   g_auto(Vector) v;
   GError *local = NULL;
   vector_read(&v, c->file, json, options);
@@ -286,7 +300,8 @@ static gboolean run_vector(CsimConformance *c, const cJSON *json, const CsimConf
   return TRUE;
 }
 
-CsimConformance *csim_conformance_file(const char *path, const CsimConformanceOptions *options, GError **error) {
+CsimConformance *csim_conformance_file(const char *path, const CsimConformanceOptions *options,
+                                       GError **error) {
   gsize length;
   g_autofree char *text = csim_file_read(path, CSIM_FILE_LIMIT, &length, error);
   if (text == NULL) return NULL;
@@ -294,7 +309,8 @@ CsimConformance *csim_conformance_file(const char *path, const CsimConformanceOp
   g_autoptr(CsimConformance) c = conformance_new(path);
   gboolean ok = TRUE;
   if (!cJSON_IsObject(json)) {
-    csim_error_set(error, CSIM_ERROR_SYNTAX, (CsimLoc){g_intern_string(path), 0, 0}, "no JSON object; expected an NCCL vector");
+    csim_error_set(error, CSIM_ERROR_SYNTAX, (CsimLoc){g_intern_string(path), 0, 0},
+                   "no JSON object; expected an NCCL vector");
     ok = FALSE;
   } else if (cJSON_GetObjectItemCaseSensitive(json, "nNodes") == NULL) {
     csim_conformance_parser(c, json);

@@ -32,7 +32,8 @@ typedef struct {
 } CsimConformance;
 
 /* NULL and an error only if the vector (or its topology) cannot be read; what we compute differently, failures too, are differences. */
-CsimConformance *csim_conformance_file(const char *path, const CsimConformanceOptions *options, GError **error);
+CsimConformance *csim_conformance_file(const char *path, const CsimConformanceOptions *options,
+                                       GError **error);
 void csim_conformance_free(CsimConformance *c);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CsimConformance, csim_conformance_free)
 

@@ -20,7 +20,8 @@ static void add_hex(cJSON *to, const char *name, uint64_t value) {
 
 /* --- nodes -------------------------------------------------------------- */
 
-static cJSON *link_json(const CsimSystem *system, const CsimTopoNode *node, guint i, const CsimSearch *search) {
+static cJSON *link_json(const CsimSystem *system, const CsimTopoNode *node, guint i,
+                        const CsimSearch *search) {
   const CsimTopoLink *link = csim_node_link(node, i);
   float bw = search != NULL ? csim_search_link_bw(search, node, i) : link->bw;
   g_autofree char *remote = csim_node_name(system, link->remote);
@@ -56,7 +57,8 @@ static void add_net_fields(cJSON *json, const CsimPaths *paths, const CsimTopoNo
   cJSON_AddNumberToObject(json, "localGpu", gpu == NULL ? -1 : gpu->index);
 }
 
-static cJSON *node_json(const CsimSystem *system, const CsimPaths *paths, const CsimSearch *search, const CsimTopoNode *node) {
+static cJSON *node_json(const CsimSystem *system, const CsimPaths *paths, const CsimSearch *search,
+                        const CsimTopoNode *node) {
   g_autofree char *name = csim_node_name(system, node);
   cJSON *json = cJSON_CreateObject();
   cJSON_AddStringToObject(json, "id", name);
@@ -64,7 +66,8 @@ static cJSON *node_json(const CsimSystem *system, const CsimPaths *paths, const 
   if (node->type == CSIM_NODE_CPU) add_cpu_fields(json, node);
   if (node->type == CSIM_NODE_NET) add_net_fields(json, paths, node);
   cJSON *links = add_array(json, "links");
-  for (guint i = 0; i < node->links->len; i++) cJSON_AddItemToArray(links, link_json(system, node, i, search));
+  for (guint i = 0; i < node->links->len; i++)
+    cJSON_AddItemToArray(links, link_json(system, node, i, search));
   return json;
 }
 
@@ -85,13 +88,15 @@ static cJSON *path_json(const CsimPath *path) {
   return json;
 }
 
-static void add_matrix(cJSON *to, const char *name, const CsimPaths *paths, CsimNodeType rows, CsimNodeType columns) {
+static void add_matrix(cJSON *to, const char *name, const CsimPaths *paths, CsimNodeType rows,
+                       CsimNodeType columns) {
   const CsimSystem *system = csim_paths_system(paths);
   cJSON *matrix = add_array(to, name);
   for (guint i = 0; i < csim_system_n(system, rows); i++) {
     cJSON *row = cJSON_CreateArray();
     for (guint j = 0; j < csim_system_n(system, columns); j++)
-      cJSON_AddItemToArray(row, path_json(csim_paths_get(paths, csim_system_node(system, rows, i), csim_system_node(system, columns, j))));
+      cJSON_AddItemToArray(row, path_json(csim_paths_get(paths, csim_system_node(system, rows, i),
+                                                         csim_system_node(system, columns, j))));
     cJSON_AddItemToArray(matrix, row);
   }
 }
@@ -111,7 +116,8 @@ static gboolean all_nvlink(const CsimPaths *paths) {
   const GPtrArray *gpus = csim_paths_system(paths)->nodes[CSIM_NODE_GPU];
   for (guint i = 0; i < gpus->len; i++)
     for (guint j = 0; j < gpus->len; j++)
-      if (csim_paths_get(paths, g_ptr_array_index(gpus, i), g_ptr_array_index(gpus, j))->type > CSIM_PATH_NVB) return FALSE;
+      if (csim_paths_get(paths, g_ptr_array_index(gpus, i), g_ptr_array_index(gpus, j))->type > CSIM_PATH_NVB)
+        return FALSE;
   return TRUE;
 }
 
@@ -122,19 +128,23 @@ static float min_net_bw(const CsimPaths *paths) {
   for (guint g = 0; g < csim_system_n(s, CSIM_NODE_GPU); g++) {
     float best = 0;
     for (guint n = 0; n < csim_system_n(s, CSIM_NODE_NET); n++)
-      best = MAX(best, csim_paths_get(paths, csim_system_node(s, CSIM_NODE_GPU, g), csim_system_node(s, CSIM_NODE_NET, n))->bw);
+      best = MAX(best, csim_paths_get(paths, csim_system_node(s, CSIM_NODE_GPU, g),
+                                      csim_system_node(s, CSIM_NODE_NET, n))
+                           ->bw);
     worst = MIN(worst, best);
   }
   return worst == G_MAXFLOAT ? 0 : worst;
 }
 
 static void add_cpu_summary(cJSON *to, const CsimSystem *system) {
-  const CsimTopoNode *cpu = csim_system_n(system, CSIM_NODE_CPU) > 0 ? csim_system_node(system, CSIM_NODE_CPU, 0) : NULL;
+  const CsimTopoNode *cpu =
+      csim_system_n(system, CSIM_NODE_CPU) > 0 ? csim_system_node(system, CSIM_NODE_CPU, 0) : NULL;
   cJSON_AddNumberToObject(to, "cpuArch", cpu == NULL ? -1 : cpu->cpu.arch);
   cJSON_AddNumberToObject(to, "cpuVendor", cpu == NULL ? -1 : cpu->cpu.vendor);
 }
 
-cJSON *csim_json_system(const CsimPaths *paths, const CsimSearchLimits *limits, const CsimSearch *search, gboolean details) {
+cJSON *csim_json_system(const CsimPaths *paths, const CsimSearchLimits *limits, const CsimSearch *search,
+                        gboolean details) {
   const CsimSystem *system = csim_paths_system(paths);
   cJSON *json = cJSON_CreateObject();
   cJSON_AddNumberToObject(json, "maxBw", exact(limits->max_bw));

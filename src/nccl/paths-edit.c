@@ -10,7 +10,8 @@ static int merge_types(int a, int b) {
 }
 
 /* from -> middle -> to becomes the path from -> to. */
-static void detour(CsimPaths *p, const CsimTopoNode *from, const CsimTopoNode *middle, const CsimTopoNode *to) {
+static void detour(CsimPaths *p, const CsimTopoNode *from, const CsimTopoNode *middle,
+                   const CsimTopoNode *to) {
   const CsimPath *a = csim_paths_at(p, from, middle), *b = csim_paths_at(p, middle, to);
   CsimPath *path = csim_paths_at(p, from, to);
   CsimTopoLink **links = g_new(CsimTopoLink *, a->n_links + b->n_links);
@@ -27,7 +28,8 @@ static const CsimTopoNode *need_local_cpu(CsimPaths *p, const CsimTopoNode *gpu)
   const CsimTopoNode *cpu = csim_paths_local_cpu(p, gpu);
   if (cpu == NULL && p->error == NULL) {
     g_autofree char *name = csim_node_name(p->system, gpu);
-    csim_error_set(&p->error, CSIM_ERROR_NCCL, gpu->loc, "no CPU can be reached from %s; NCCL gives up on such a file", name);
+    csim_error_set(&p->error, CSIM_ERROR_NCCL, gpu->loc,
+                   "no CPU can be reached from %s; NCCL gives up on such a file", name);
   }
   return cpu;
 }
@@ -79,7 +81,8 @@ static gboolean edit_c2c(CsimPaths *p, const CsimTopoNode *gpu) {
   guint n = csim_paths_locals(p, gpu, CSIM_NODE_NET, nets, n_all);
   for (guint i = 0; i < n; i++) {
     const CsimTopoNode *net = csim_paths_node(p, CSIM_NODE_NET, (guint)nets[i]);
-    if (merge_types(csim_paths_at(p, gpu, cpu)->type, csim_paths_at(p, net, cpu)->type) != CSIM_PATH_P2C) continue;
+    if (merge_types(csim_paths_at(p, gpu, cpu)->type, csim_paths_at(p, net, cpu)->type) != CSIM_PATH_P2C)
+      continue;
     CsimPath *there = csim_paths_at(p, gpu, net), *back = csim_paths_at(p, net, gpu);
     there->type = MIN(CSIM_PATH_P2C, there->type);
     back->type = MIN(CSIM_PATH_P2C, back->type);
@@ -87,11 +90,13 @@ static gboolean edit_c2c(CsimPaths *p, const CsimTopoNode *gpu) {
   return TRUE;
 }
 
-static gboolean relay_helps(const CsimPaths *p, const CsimTopoNode *gpu, const CsimTopoNode *relay, const CsimTopoNode *net) {
+static gboolean relay_helps(const CsimPaths *p, const CsimTopoNode *gpu, const CsimTopoNode *relay,
+                            const CsimTopoNode *net) {
   gboolean c2c = csim_nccl_env_int(p->context.env, "NCCL_PXN_C2C", 1) != 0;
   const CsimPath *near = csim_paths_at(p, relay, net), *own = csim_paths_at(p, gpu, net);
   if (near->type > (c2c ? CSIM_PATH_P2C : CSIM_PATH_PXB)) return FALSE;
-  if (csim_paths_at(p, relay, gpu)->type > CSIM_PATH_NVL || csim_node_host(relay) != csim_node_host(gpu)) return FALSE;
+  if (csim_paths_at(p, relay, gpu)->type > CSIM_PATH_NVL || csim_node_host(relay) != csim_node_host(gpu))
+    return FALSE;
   if (!csim_paths_gdr_ok(p, relay, net, TRUE)) return FALSE;
   return near->bw > own->bw || own->type > CSIM_PATH_PXN;
 }

@@ -21,8 +21,12 @@ static inline guint csim_paths_number(const CsimPaths *p, const CsimTopoNode *no
 static inline CsimPath *csim_paths_at(const CsimPaths *p, const CsimTopoNode *from, const CsimTopoNode *to) {
   return &p->table[(gsize)csim_paths_number(p, from) * p->n_nodes + csim_paths_number(p, to)];
 }
-static inline guint csim_paths_n(const CsimPaths *p, CsimNodeType t) { return csim_system_n(p->system, t); }
-static inline CsimTopoNode *csim_paths_node(const CsimPaths *p, CsimNodeType t, guint i) { return csim_system_node(p->system, t, i); }
+static inline guint csim_paths_n(const CsimPaths *p, CsimNodeType t) {
+  return csim_system_n(p->system, t);
+}
+static inline CsimTopoNode *csim_paths_node(const CsimPaths *p, CsimNodeType t, guint i) {
+  return csim_system_node(p->system, t, i);
+}
 
 /* Breadth-first from `base` to all nodes (paths.c); FALSE with paths->error set. */
 gboolean csim_paths_search(CsimPaths *p, const CsimTopoNode *base);

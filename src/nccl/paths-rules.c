@@ -10,15 +10,18 @@
 static gboolean is_small_amd(const CsimSystem *s) {
   if (csim_system_n(s, CSIM_NODE_CPU) == 0) return FALSE;
   const CsimTopoNode *cpu = csim_system_node(s, CSIM_NODE_CPU, 0);
-  return cpu->cpu.arch == CSIM_ARCH_X86 && cpu->cpu.vendor == CSIM_VENDOR_AMD && csim_system_n(s, CSIM_NODE_DEV) <= 2;
+  return cpu->cpu.arch == CSIM_ARCH_X86 && cpu->cpu.vendor == CSIM_VENDOR_AMD &&
+         csim_system_n(s, CSIM_NODE_DEV) <= 2;
 }
 
 static int p2p_level(const CsimPaths *p) {
   if (csim_nccl_env_int(p->context.env, "NCCL_P2P_DISABLE", 0) == 1) return CSIM_PATH_LOC;
-  return csim_nccl_env_level(p->context.env, "NCCL_P2P_LEVEL", is_small_amd(p->system) ? CSIM_PATH_SYS : CSIM_PATH_PXB);
+  return csim_nccl_env_level(p->context.env, "NCCL_P2P_LEVEL",
+                             is_small_amd(p->system) ? CSIM_PATH_SYS : CSIM_PATH_PXB);
 }
 
-gboolean csim_paths_p2p_ok(const CsimPaths *paths, const CsimTopoNode *gpu_a, const CsimTopoNode *gpu_b, gboolean *read) {
+gboolean csim_paths_p2p_ok(const CsimPaths *paths, const CsimTopoNode *gpu_a, const CsimTopoNode *gpu_b,
+                           gboolean *read) {
   int type = csim_paths_at(paths, gpu_a, gpu_b)->type;
   int by_default = type == CSIM_PATH_NVL && gpu_a->gpu.sm == 80 && gpu_b->gpu.sm == 80;
   int asked = (int)csim_nccl_env_int(paths->context.env, "NCCL_P2P_READ_ENABLE", -2);
@@ -54,7 +57,8 @@ guint csim_paths_domains(const CsimPaths *paths, int *domain) {
   for (guint g = 0; g < n; g++) {
     domain[g] = (int)g;
     for (guint q = 0; q < g; q++) {
-      const CsimPath *path = csim_paths_at(paths, csim_paths_node(paths, CSIM_NODE_GPU, g), csim_paths_node(paths, CSIM_NODE_GPU, q));
+      const CsimPath *path = csim_paths_at(paths, csim_paths_node(paths, CSIM_NODE_GPU, g),
+                                           csim_paths_node(paths, CSIM_NODE_GPU, q));
       if (path->type < CSIM_PATH_NET) domain[g] = MIN(domain[g], domain[q]);
     }
     count += domain[g] == (int)g;
@@ -81,7 +85,8 @@ static int gdr_level(const CsimPaths *p) {
   return csim_nccl_env_level(p->context.env, "NCCL_NET_GDR_LEVEL", c2c ? CSIM_PATH_P2C : CSIM_PATH_PXB);
 }
 
-gboolean csim_paths_gdr_ok(const CsimPaths *paths, const CsimTopoNode *gpu, const CsimTopoNode *net, gboolean send) {
+gboolean csim_paths_gdr_ok(const CsimPaths *paths, const CsimTopoNode *gpu, const CsimTopoNode *net,
+                           gboolean send) {
   if (net->net.gdr == 0 || gpu->gpu.gdr == 0) return FALSE;
   gboolean part = gpu->gpu.mlopart >= 0;
   if (part && csim_nccl_env_int(paths->context.env, "NCCL_NET_GDR_MLOPART", 0) != 1) return FALSE;
@@ -90,14 +95,16 @@ gboolean csim_paths_gdr_ok(const CsimPaths *paths, const CsimTopoNode *gpu, cons
   return csim_paths_at(paths, relay != NULL ? relay : gpu, net)->type <= gdr_level(paths);
 }
 
-const CsimTopoNode *csim_paths_pxn_gpu(const CsimPaths *paths, const CsimTopoNode *gpu, const CsimTopoNode *net) {
+const CsimTopoNode *csim_paths_pxn_gpu(const CsimPaths *paths, const CsimTopoNode *gpu,
+                                       const CsimTopoNode *net) {
   int relay = paths->relay[(gsize)gpu->index * csim_paths_n(paths, CSIM_NODE_NET) + (gsize)net->index];
   return relay < 0 ? NULL : csim_paths_node(paths, CSIM_NODE_GPU, (guint)relay);
 }
 
 /* --- nearest ------------------------------------------------------------ */
 
-guint csim_paths_locals(const CsimPaths *paths, const CsimTopoNode *node, CsimNodeType of, int *out, guint max) {
+guint csim_paths_locals(const CsimPaths *paths, const CsimTopoNode *node, CsimNodeType of, int *out,
+                        guint max) {
   int type = CSIM_PATH_DIS;
   float bw = 0;
   guint n = 0;
@@ -158,7 +165,8 @@ static gboolean choose_nets(const CsimPaths *p, const CsimTopoNode *gpu, NetChoi
   out->nets = g_new(int, n_all);
   out->n = csim_paths_locals(p, gpu, CSIM_NODE_NET, out->nets, n_all);
   g_autofree int *gpus = g_new(int, n_gpus);
-  guint sharing = csim_paths_locals(p, csim_paths_node(p, CSIM_NODE_NET, (guint)out->nets[0]), CSIM_NODE_GPU, gpus, n_gpus);
+  guint sharing = csim_paths_locals(p, csim_paths_node(p, CSIM_NODE_NET, (guint)out->nets[0]), CSIM_NODE_GPU,
+                                    gpus, n_gpus);
   out->per_gpu = nets_a_gpu(p, out->n, sharing);
   out->start = (guint)gpu->gpu.dev % sharing;
   if ((out->n & (out->n - 1)) == 0) out->start = reverse_bits(out->start, out->n);
@@ -184,10 +192,12 @@ const CsimTopoNode *csim_paths_local_gpu(const CsimPaths *paths, const CsimTopoN
   guint n = csim_paths_locals(paths, net, CSIM_NODE_GPU, gpus, n_gpus);
   g_autofree NetChoice *choices = g_new0(NetChoice, n + 1);
   const CsimTopoNode *found = NULL;
-  for (guint i = 0; i < n; i++) choose_nets(paths, csim_paths_node(paths, CSIM_NODE_GPU, (guint)gpus[i]), &choices[i]);
+  for (guint i = 0; i < n; i++)
+    choose_nets(paths, csim_paths_node(paths, CSIM_NODE_GPU, (guint)gpus[i]), &choices[i]);
   for (guint channel = 0; channel < N_CHANNELS && found == NULL; channel++)
     for (guint i = 0; i < n && found == NULL; i++)
-      if (chosen_net(&choices[i], channel) == net->index) found = csim_paths_node(paths, CSIM_NODE_GPU, (guint)gpus[i]);
+      if (chosen_net(&choices[i], channel) == net->index)
+        found = csim_paths_node(paths, CSIM_NODE_GPU, (guint)gpus[i]);
   for (guint i = 0; i < n; i++) g_free(choices[i].nets);
   return found;
 }

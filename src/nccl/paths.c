@@ -7,7 +7,8 @@
 #include "nccl/paths-internal.h"
 
 const char *csim_path_type_name(int type) {
-  static const char *const names[] = {"LOC", "NVL", "NVB", "C2C", "PIX", "PXB", "P2C", "PXN", "PHB", "SYS", "NET", "DIS"};
+  static const char *const names[] = {"LOC", "NVL", "NVB", "C2C", "PIX", "PXB",
+                                      "P2C", "PXN", "PHB", "SYS", "NET", "DIS"};
   g_assert(type >= 0 && type < (int)G_N_ELEMENTS(names));
   return names[type];
 }
@@ -27,14 +28,16 @@ static int type_over(const CsimTopoNode *node, const CsimPath *path, const CsimT
   const CsimTopoNode *remote = link->remote;
   int type = link->type == CSIM_LINK_NET ? CSIM_PATH_LOC : (int)link->type;
   if (node->type == CSIM_NODE_PCI && remote->type == CSIM_NODE_PCI) type = CSIM_PATH_PXB;
-  if (link->type == CSIM_LINK_PCI && (node->type == CSIM_NODE_CPU || remote->type == CSIM_NODE_CPU)) type = CSIM_PATH_PHB;
-  if (node->type == CSIM_NODE_DEV && path->type == CSIM_PATH_NVL && type == CSIM_PATH_NVL) type = CSIM_PATH_NVB;
+  if (link->type == CSIM_LINK_PCI && (node->type == CSIM_NODE_CPU || remote->type == CSIM_NODE_CPU))
+    type = CSIM_PATH_PHB;
+  if (node->type == CSIM_NODE_DEV && path->type == CSIM_PATH_NVL && type == CSIM_PATH_NVL)
+    type = CSIM_PATH_NVB;
   return MAX(path->type, type);
 }
 
 /* A GPU passes traffic on only to its own ranks, or over NVLink to a neighbour of a GPU next to the base (NVB). */
-static gboolean may_pass(const CsimPaths *p, const CsimTopoNode *base, const CsimTopoNode *node, const CsimPath *path,
-                         const CsimTopoLink *link) {
+static gboolean may_pass(const CsimPaths *p, const CsimTopoNode *base, const CsimTopoNode *node,
+                         const CsimPath *path, const CsimTopoLink *link) {
   if (node->type != CSIM_NODE_DEV || node == base) return TRUE;
   int own_hops = base->type == CSIM_NODE_GPU ? 1 : 0;
   gboolean base_gpu_itself = own_hops == 1 && path->n_links == 1;
@@ -59,7 +62,8 @@ static void prepend(CsimPath *to, CsimTopoLink *link, const CsimPath *path) {
 }
 
 /* TRUE if remote's path got better. */
-static gboolean try_hop(CsimPaths *p, const CsimTopoNode *base, const CsimTopoNode *node, const CsimTopoLink *link) {
+static gboolean try_hop(CsimPaths *p, const CsimTopoNode *base, const CsimTopoNode *node,
+                        const CsimTopoLink *link) {
   const CsimPath *path = csim_paths_at(p, node, base);
   CsimPath *remote_path = csim_paths_at(p, link->remote, base);
   float bw = MIN(path->bw, link->bw);
@@ -69,7 +73,8 @@ static gboolean try_hop(CsimPaths *p, const CsimTopoNode *base, const CsimTopoNo
   CsimTopoLink *back = link_back(link->remote, node, link->type);
   if (back == NULL) {
     g_autofree char *a = csim_node_name(p->system, link->remote), *b = csim_node_name(p->system, node);
-    csim_error_set(&p->error, CSIM_ERROR_NCCL, link->loc, "the link %s -> %s has no way back; NCCL gives up on such a file", b, a);
+    csim_error_set(&p->error, CSIM_ERROR_NCCL, link->loc,
+                   "the link %s -> %s has no way back; NCCL gives up on such a file", b, a);
     return FALSE;
   }
   prepend(remote_path, back, path);
@@ -115,7 +120,7 @@ static void number_nodes(CsimPaths *p) {
   for (gsize i = 0; i < (gsize)p->n_nodes * p->n_nodes; i++) p->table[i].type = CSIM_PATH_DIS;
   guint n_gpus = csim_paths_n(p, CSIM_NODE_GPU), n_nets = csim_paths_n(p, CSIM_NODE_NET);
   p->via = g_new0(guint8, (gsize)n_gpus * n_gpus);
-  p->relay = g_new(int, (gsize)n_gpus * n_nets);
+  p->relay = g_new(int, (gsize)n_gpus *n_nets);
   for (gsize i = 0; i < (gsize)n_gpus * n_nets; i++) p->relay[i] = -1;
 }
 

@@ -81,7 +81,7 @@ static CsimSystem *open_shipped(CsimCluster *cluster, const char *name, GError *
     unknown_node(name, error);
     return NULL;
   }
-  g_autoptr(CsimXml) xml = csim_xml_parse(file->name, file->text, file->length, cluster->diag, error);
+  g_autoptr(CsimNcclXml) xml = csim_nccl_xml_parse(file->name, file->text, file->length, cluster->diag, error);
   CsimSystem *system = xml != NULL ? csim_system_from_xml(xml, cluster->diag, NULL, error) : NULL;
   if (system == NULL) return NULL;
   g_free(system->name);

@@ -3,18 +3,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t csim_build_device_id(const CsimXmlNode *pci) {
+uint64_t csim_build_device_id(const CsimNcclElement *pci) {
   static const char *const parts[] = {"vendor", "device", "subsystem_vendor", "subsystem_device"};
   uint64_t id = 0;
-  for (guint i = 0; i < G_N_ELEMENTS(parts); i++) id = id << 16 | (csim_xml_hex(pci, parts[i], 0) & 0xffff);
+  for (guint i = 0; i < G_N_ELEMENTS(parts); i++)
+    id = id << 16 | (csim_nccl_xml_hex(pci, parts[i], 0) & 0xffff);
   return id;
 }
 
 /* --- GPUs --------------------------------------------------------------- */
 
-static gboolean takes_part(const CsimBuild *b, const CsimXmlNode *gpu) {
-  if (b->options.every_gpu || csim_xml_attr(gpu, "rank") != NULL) return TRUE;
-  csim_diag_add(b->diag, CSIM_FINDING_WARNING, CSIM_ERROR_NCCL, gpu->loc, "GPU without rank; NCCL leaves it out without a word");
+static gboolean takes_part(const CsimBuild *b, const CsimNcclElement *gpu) {
+  if (b->options.every_gpu || csim_nccl_xml_attr(gpu, "rank") != NULL) return TRUE;
+  csim_diag_add(b->diag, CSIM_FINDING_WARNING, CSIM_ERROR_NCCL, gpu->loc,
+                "GPU without rank; NCCL leaves it out without a word");
   return FALSE;
 }
 
@@ -22,14 +24,15 @@ static CsimTopoNode *find_dev(const CsimBuild *b, uint64_t id) {
   return csim_system_find(b->system, CSIM_NODE_DEV, id);
 }
 
-static int sum_of_counts(const CsimXmlNode *gpu) {
+static int sum_of_counts(const CsimNcclElement *gpu) {
   int64_t sum = 0;
   for (guint i = 0; i < gpu->subs->len; i++)
-    if (strcmp(csim_xml_sub(gpu, i)->name, "nvlink") == 0) sum += csim_xml_int(csim_xml_sub(gpu, i), "count", 0);
+    if (strcmp(csim_nccl_xml_sub(gpu, i)->name, "nvlink") == 0)
+      sum += csim_nccl_xml_int(csim_nccl_xml_sub(gpu, i), "count", 0);
   return (int)sum;
 }
 
-static CsimTopoNode *add_dev(CsimBuild *b, const CsimXmlNode *gpu, uint64_t id, uint64_t bus, int sm) {
+static CsimTopoNode *add_dev(CsimBuild *b, const CsimNcclElement *gpu, uint64_t id, uint64_t bus, int sm) {
   CsimTopoNode *dev = csim_system_add(b->system, CSIM_NODE_DEV, id, gpu->loc);
   dev->dev.sm = sm;
   dev->dev.bus = bus;
@@ -40,12 +43,14 @@ static CsimTopoNode *add_dev(CsimBuild *b, const CsimXmlNode *gpu, uint64_t id, 
 }
 
 /* Attributes that NCCL would ask the hardware for when it completes a file. */
-static gboolean read_filled_in(CsimBuild *b, const CsimXmlNode *gpu, int *dev, int *gdr) {
-  if (!b->options.strict && csim_xml_attr(gpu, "dev") == NULL) *dev = b->next_gpu_dev;
-  else if (!csim_build_int(b, gpu, "dev", dev)) return FALSE;
+static gboolean read_filled_in(CsimBuild *b, const CsimNcclElement *gpu, int *dev, int *gdr) {
+  if (!b->options.strict && csim_nccl_xml_attr(gpu, "dev") == NULL)
+    *dev = b->next_gpu_dev;
+  else if (!csim_build_int(b, gpu, "dev", dev))
+    return FALSE;
   b->next_gpu_dev++;
   *gdr = 1;
-  if (csim_xml_attr(gpu, "gdr") != NULL) return csim_build_int(b, gpu, "gdr", gdr);
+  if (csim_nccl_xml_attr(gpu, "gdr") != NULL) return csim_build_int(b, gpu, "gdr", gdr);
   return !b->options.strict || csim_build_int(b, gpu, "gdr", gdr);
 }
 
@@ -55,9 +60,10 @@ static int gpus_on(const CsimTopoNode *dev) {
   return n;
 }
 
-static gboolean add_gpu(CsimBuild *b, const CsimXmlNode *xml, int host, uint64_t bus, CsimTopoNode **first_dev) {
+static gboolean add_gpu(CsimBuild *b, const CsimNcclElement *xml, int host, uint64_t bus,
+                        CsimTopoNode **first_dev) {
   int sm, dev_number, gdr;
-  int part = (int)csim_xml_int(xml, "mlopart", -1);
+  int part = (int)csim_nccl_xml_int(xml, "mlopart", -1);
   if (!csim_build_int(b, xml, "sm", &sm)) return FALSE;
   uint64_t dev_id = csim_build_id(host, (uint64_t)MAX(part, 0) << 48 | bus);
   CsimTopoNode *dev = find_dev(b, dev_id);
@@ -70,7 +76,7 @@ static gboolean add_gpu(CsimBuild *b, const CsimXmlNode *xml, int host, uint64_t
   uint64_t id = csim_build_id(host, (uint64_t)gpus_on(dev) << 40 | bus);
   CsimTopoNode *gpu = csim_system_add(b->system, CSIM_NODE_GPU, id, xml->loc);
   gpu->gpu.dev = dev_number;
-  gpu->gpu.rank = (int)csim_xml_int(xml, "rank", -1);
+  gpu->gpu.rank = (int)csim_nccl_xml_int(xml, "rank", -1);
   gpu->gpu.sm = sm;
   gpu->gpu.gdr = gdr;
   gpu->gpu.mlopart = part;
@@ -90,15 +96,17 @@ static void join_partitions(CsimBuild *b, const CsimTopoNode *first) {
     CsimTopoNode *one = csim_system_node(b->system, CSIM_NODE_DEV, i);
     one->dev.partitions = n;
     for (guint j = i + 1; j < devs->len; j++)
-      csim_build_both(one, csim_system_node(b->system, CSIM_NODE_DEV, j), CSIM_LINK_LOC, CSIM_BW_MLOPART, one->loc);
+      csim_build_both(one, csim_system_node(b->system, CSIM_NODE_DEV, j), CSIM_LINK_LOC, CSIM_BW_MLOPART,
+                      one->loc);
   }
 }
 
 /* *first_dev: the first DEV node that this element made, NULL if none (no gpu inside, or one that was there before). */
-gboolean csim_build_gpus(CsimBuild *b, const CsimXmlNode *pci, int host, uint64_t bus, CsimTopoNode **first_dev) {
+gboolean csim_build_gpus(CsimBuild *b, const CsimNcclElement *pci, int host, uint64_t bus,
+                         CsimTopoNode **first_dev) {
   *first_dev = NULL;
   for (guint i = 0; i < pci->subs->len; i++) {
-    const CsimXmlNode *sub = csim_xml_sub(pci, i);
+    const CsimNcclElement *sub = csim_nccl_xml_sub(pci, i);
     if (strcmp(sub->name, "gpu") != 0 || !takes_part(b, sub)) continue;
     if (!add_gpu(b, sub, host, bus, first_dev)) return FALSE;
   }
@@ -108,8 +116,8 @@ gboolean csim_build_gpus(CsimBuild *b, const CsimXmlNode *pci, int host, uint64_
 
 /* --- NICs --------------------------------------------------------------- */
 
-static float float_of(const CsimXmlNode *node, const char *key) {
-  const char *value = csim_xml_value(node, key);
+static float float_of(const CsimNcclElement *node, const char *key) {
+  const char *value = csim_nccl_xml_value(node, key);
   return value == NULL ? 0 : strtof(value, NULL);
 }
 
@@ -118,20 +126,22 @@ typedef struct {
   int host, dev, width, speed;
 } NetPlace;
 
-static void add_net(CsimBuild *b, CsimNodeType type, const CsimXmlNode *xml, CsimTopoNode *nic, const NetPlace *at) {
-  CsimTopoNode *net = csim_system_add(b->system, type, csim_build_id(at->host, (uint64_t)(int64_t)at->dev), xml->loc);
-  int64_t mbps = csim_xml_int(xml, "speed", 0);
+static void add_net(CsimBuild *b, CsimNodeType type, const CsimNcclElement *xml, CsimTopoNode *nic,
+                    const NetPlace *at) {
+  CsimTopoNode *net =
+      csim_system_add(b->system, type, csim_build_id(at->host, (uint64_t)(int64_t)at->dev), xml->loc);
+  int64_t mbps = csim_nccl_xml_int(xml, "speed", 0);
   if (mbps <= 0) mbps = 10000;
   net->net.dev = at->dev;
   net->net.bw = (float)(mbps / 8000.0);
   net->net.latency = float_of(xml, "latency");
-  net->net.port = (int)csim_xml_int(xml, "port", 0);
-  net->net.asic = csim_xml_hex(xml, "guid", net->id);
-  net->net.maxconn = (int)csim_xml_int(xml, "maxconn", 64);
-  net->net.gdr = (int)csim_xml_int(xml, "gdr", 0);
-  net->net.coll = b->options.every_coll ? 1 : (int)csim_xml_int(xml, "coll", 0);
-  net->net.rail = (int)csim_xml_int(xml, "rail", -1);
-  net->net.plane = (int)csim_xml_int(xml, "plane", -1);
+  net->net.port = (int)csim_nccl_xml_int(xml, "port", 0);
+  net->net.asic = csim_nccl_xml_hex(xml, "guid", net->id);
+  net->net.maxconn = (int)csim_nccl_xml_int(xml, "maxconn", 64);
+  net->net.gdr = (int)csim_nccl_xml_int(xml, "gdr", 0);
+  net->net.coll = b->options.every_coll ? 1 : (int)csim_nccl_xml_int(xml, "coll", 0);
+  net->net.rail = (int)csim_nccl_xml_int(xml, "rail", -1);
+  net->net.plane = (int)csim_nccl_xml_int(xml, "plane", -1);
   net->net.pci_id = at->pci_id;
   net->net.pci_width = at->width;
   net->net.pci_speed = at->speed;
@@ -140,25 +150,27 @@ static void add_net(CsimBuild *b, CsimNodeType type, const CsimXmlNode *xml, Csi
 }
 
 /* A net without dev does not exist for NCCL; without strictness it gets the next number, as the reference vectors have it. */
-static gboolean net_dev(CsimBuild *b, const CsimXmlNode *xml, int *dev) {
-  gboolean given = csim_xml_attr(xml, "dev") != NULL;
-  *dev = given ? (int)csim_xml_int(xml, "dev", 0) : b->next_net_dev;
+static gboolean net_dev(CsimBuild *b, const CsimNcclElement *xml, int *dev) {
+  gboolean given = csim_nccl_xml_attr(xml, "dev") != NULL;
+  *dev = given ? (int)csim_nccl_xml_int(xml, "dev", 0) : b->next_net_dev;
   b->next_net_dev++;
   return given || b->options.every_gpu;
 }
 
-gboolean csim_build_nic(CsimBuild *b, const CsimXmlNode *nic, CsimTopoNode *node, int host, uint64_t pci_id, int width, int speed) {
+gboolean csim_build_nic(CsimBuild *b, const CsimNcclElement *nic, CsimTopoNode *node, int host,
+                        uint64_t pci_id, int width, int speed) {
   static const struct {
     CsimNodeType type;
     const char *attr;
     int fallback;
   } kinds[] = {{CSIM_NODE_NET, "net", 1}, {CSIM_NODE_GIN, "gin", 0}, {CSIM_NODE_RMA, "rma", 0}};
   for (guint i = 0; i < nic->subs->len; i++) {
-    const CsimXmlNode *net = csim_xml_sub(nic, i);
+    const CsimNcclElement *net = csim_nccl_xml_sub(nic, i);
     NetPlace at = {pci_id, host, 0, width, speed};
     if (!net_dev(b, net, &at.dev)) continue;
     for (guint k = 0; k < G_N_ELEMENTS(kinds); k++)
-      if (csim_xml_int(net, kinds[k].attr, kinds[k].fallback) != 0) add_net(b, kinds[k].type, net, node, &at);
+      if (csim_nccl_xml_int(net, kinds[k].attr, kinds[k].fallback) != 0)
+        add_net(b, kinds[k].type, net, node, &at);
   }
   return TRUE;
 }

@@ -8,26 +8,27 @@ typedef struct {
   const char *busid; /* of the nearest pci above, NULL at first */
 } Place;
 
-typedef gboolean (*Visit)(CsimBuild *b, const CsimXmlNode *node, const Place *place);
+typedef gboolean (*Visit)(CsimBuild *b, const CsimNcclElement *node, const Place *place);
 
 /* All elements named `name`, in file order, with the place they stand at. */
-static gboolean walk(CsimBuild *b, const CsimXmlNode *node, const char *name, Place place, Visit visit) {
+static gboolean walk(CsimBuild *b, const CsimNcclElement *node, const char *name, Place place, Visit visit) {
   if (strcmp(node->name, name) == 0) return visit(b, node, &place);
   if (strcmp(node->name, "cpu") == 0) place.host = csim_build_host(b, node);
-  const char *busid = csim_xml_value(node, "busid");
+  const char *busid = csim_nccl_xml_value(node, "busid");
   if (busid != NULL) place.busid = busid;
   for (guint i = 0; i < node->subs->len; i++) {
-    const CsimXmlNode *sub = csim_xml_sub(node, i);
+    const CsimNcclElement *sub = csim_nccl_xml_sub(node, i);
     if (!walk(b, sub, name, place, visit)) return FALSE;
   }
   return TRUE;
 }
 
 /* The DEV node of the gpu element around `node`; NULL if that GPU takes no part, or is not the first on its DEV (only that one counts). */
-static CsimTopoNode *dev_around(CsimBuild *b, const CsimXmlNode *node, const Place *place) {
-  const CsimXmlNode *gpu = node->parent;
-  uint64_t part = (uint64_t)MAX(csim_xml_int(gpu, "mlopart", -1), 0);
-  CsimTopoNode *dev = csim_system_find(b->system, CSIM_NODE_DEV, csim_build_id(place->host, part << 48 | csim_busid(place->busid)));
+static CsimTopoNode *dev_around(CsimBuild *b, const CsimNcclElement *node, const Place *place) {
+  const CsimNcclElement *gpu = node->parent;
+  uint64_t part = (uint64_t)MAX(csim_nccl_xml_int(gpu, "mlopart", -1), 0);
+  CsimTopoNode *dev = csim_system_find(b->system, CSIM_NODE_DEV,
+                                       csim_build_id(place->host, part << 48 | csim_busid(place->busid)));
   return dev != NULL && dev->loc.line == gpu->loc.line && dev->loc.col == gpu->loc.col ? dev : NULL;
 }
 
@@ -49,14 +50,15 @@ static CsimTopoNode *cpu_above(const CsimTopoNode *node, const CsimTopoNode *fro
 }
 
 static gboolean connect_nvswitch(CsimBuild *b, CsimTopoNode *dev, float bw, CsimLoc loc) {
-  CsimTopoNode *nvs = csim_system_n(b->system, CSIM_NODE_NVS) > 0 ? csim_system_node(b->system, CSIM_NODE_NVS, 0)
-                                                                  : csim_system_add(b->system, CSIM_NODE_NVS, 0, loc);
+  CsimTopoNode *nvs = csim_system_n(b->system, CSIM_NODE_NVS) > 0
+                          ? csim_system_node(b->system, CSIM_NODE_NVS, 0)
+                          : csim_system_add(b->system, CSIM_NODE_NVS, 0, loc);
   csim_build_both(dev, nvs, CSIM_LINK_NVL, bw, loc);
   return TRUE;
 }
 
 /* One direction only: the peer's own element makes the other. A GPU that is not here is skipped. */
-static gboolean connect_peer(CsimBuild *b, const CsimXmlNode *xml, CsimTopoNode *dev, float bw) {
+static gboolean connect_peer(CsimBuild *b, const CsimNcclElement *xml, CsimTopoNode *dev, float bw) {
   const char *target;
   gboolean found = FALSE;
   if (!csim_build_text(b, xml, "target", &target)) return FALSE;
@@ -68,7 +70,8 @@ static gboolean connect_peer(CsimBuild *b, const CsimXmlNode *xml, CsimTopoNode 
     found = TRUE;
   }
   if (!found)
-    csim_diag_cost(b->diag, xml->loc, bw, "NVLink to %s, which is no GPU of this system; NCCL leaves the link out", target);
+    csim_diag_cost(b->diag, xml->loc, bw,
+                   "NVLink to %s, which is no GPU of this system; NCCL leaves the link out", target);
   return TRUE;
 }
 
@@ -78,7 +81,7 @@ static gboolean connect_cpu(CsimTopoNode *dev, float bw, CsimLoc loc) {
   return TRUE;
 }
 
-static gboolean add_nvlink(CsimBuild *b, const CsimXmlNode *xml, const Place *place) {
+static gboolean add_nvlink(CsimBuild *b, const CsimNcclElement *xml, const Place *place) {
   CsimTopoNode *dev = dev_around(b, xml, place);
   const char *class;
   int count;
@@ -86,15 +89,18 @@ static gboolean add_nvlink(CsimBuild *b, const CsimXmlNode *xml, const Place *pl
   if (!csim_build_int(b, xml, "count", &count) || !csim_build_text(b, xml, "tclass", &class)) return FALSE;
   float bw = (float)count * csim_nvlink_bw(dev->dev.sm) / (float)dev->dev.partitions;
   switch (csim_dict_pci_class(class, NULL)) {
-  case CSIM_NODE_GPU: return connect_peer(b, xml, dev, bw);
-  case CSIM_NODE_CPU: return connect_cpu(dev, bw, xml->loc);
-  default: return connect_nvswitch(b, dev, bw, xml->loc);
+  case CSIM_NODE_GPU:
+    return connect_peer(b, xml, dev, bw);
+  case CSIM_NODE_CPU:
+    return connect_cpu(dev, bw, xml->loc);
+  default:
+    return connect_nvswitch(b, dev, bw, xml->loc);
   }
 }
 
 /* --- C2C and switch-to-switch ------------------------------------------- */
 
-static gboolean add_c2c(CsimBuild *b, const CsimXmlNode *xml, const Place *place) {
+static gboolean add_c2c(CsimBuild *b, const CsimNcclElement *xml, const Place *place) {
   CsimTopoNode *dev = dev_around(b, xml, place);
   int bw, count;
   if (dev == NULL) return TRUE;
@@ -116,13 +122,16 @@ static gboolean add_c2c(CsimBuild *b, const CsimXmlNode *xml, const Place *place
   return TRUE;
 }
 
-static gboolean add_pcilink(CsimBuild *b, const CsimXmlNode *xml, const Place *place) {
+static gboolean add_pcilink(CsimBuild *b, const CsimNcclElement *xml, const Place *place) {
   const char *target;
-  CsimTopoNode *from = csim_system_find(b->system, CSIM_NODE_PCI, csim_build_id(place->host, csim_busid(place->busid)));
+  CsimTopoNode *from =
+      csim_system_find(b->system, CSIM_NODE_PCI, csim_build_id(place->host, csim_busid(place->busid)));
   if (from == NULL)
-    return csim_build_fail(b, xml->loc, CSIM_NCCL_INTERNAL_ERROR, "pcilink-without-switch", "<pcilink> in something that is no PCI switch");
+    return csim_build_fail(b, xml->loc, CSIM_NCCL_INTERNAL_ERROR, "pcilink-without-switch",
+                           "<pcilink> in something that is no PCI switch");
   if (!csim_build_text(b, xml, "target", &target)) return FALSE;
-  CsimTopoNode *to = csim_system_find(b->system, CSIM_NODE_PCI, csim_build_id(place->host, csim_busid(target)));
+  CsimTopoNode *to =
+      csim_system_find(b->system, CSIM_NODE_PCI, csim_build_id(place->host, csim_busid(target)));
   if (to != NULL) csim_node_connect(from, to, CSIM_LINK_LOC, CSIM_BW_LOCAL, xml->loc);
   return TRUE;
 }
@@ -132,17 +141,25 @@ static gboolean add_pcilink(CsimBuild *b, const CsimXmlNode *xml, const Place *p
 /* GB/s between two CPUs of one host, taken from the one that the link starts at (topo.h). */
 static float socket_bw(const CsimTopoNode *cpu) {
   switch (cpu->cpu.arch) {
-  case CSIM_ARCH_POWER: return 32;
-  case CSIM_ARCH_ARM: return 6;
-  case CSIM_ARCH_X86: break;
-  default: return CSIM_BW_LOCAL;
+  case CSIM_ARCH_POWER:
+    return 32;
+  case CSIM_ARCH_ARM:
+    return 6;
+  case CSIM_ARCH_X86:
+    break;
+  default:
+    return CSIM_BW_LOCAL;
   }
   static const float intel[] = {6, 6, 10, 22, 40};
   switch (cpu->cpu.vendor) {
-  case CSIM_VENDOR_INTEL: return intel[CLAMP(cpu->cpu.model, 0, 4)];
-  case CSIM_VENDOR_AMD: return 16;
-  case CSIM_VENDOR_ZHAOXIN: return cpu->cpu.model == 1 ? 9 : 6;
-  default: return CSIM_BW_LOCAL;
+  case CSIM_VENDOR_INTEL:
+    return intel[CLAMP(cpu->cpu.model, 0, 4)];
+  case CSIM_VENDOR_AMD:
+    return 16;
+  case CSIM_VENDOR_ZHAOXIN:
+    return cpu->cpu.model == 1 ? 9 : 6;
+  default:
+    return CSIM_BW_LOCAL;
   }
 }
 
@@ -150,11 +167,12 @@ static void connect_sockets(CsimSystem *s) {
   for (guint i = 0; i < csim_system_n(s, CSIM_NODE_CPU); i++)
     for (guint j = 0; j < csim_system_n(s, CSIM_NODE_CPU); j++) {
       CsimTopoNode *a = csim_system_node(s, CSIM_NODE_CPU, i), *c = csim_system_node(s, CSIM_NODE_CPU, j);
-      if (i != j && csim_node_host(a) == csim_node_host(c)) csim_node_connect(a, c, CSIM_LINK_SYS, socket_bw(a), a->loc);
+      if (i != j && csim_node_host(a) == csim_node_host(c))
+        csim_node_connect(a, c, CSIM_LINK_SYS, socket_bw(a), a->loc);
     }
 }
 
-gboolean csim_build_links(CsimBuild *b, const CsimXmlNode *root) {
+gboolean csim_build_links(CsimBuild *b, const CsimNcclElement *root) {
   Place start = {0, NULL};
   if (!walk(b, root, "nvlink", start, add_nvlink) || !walk(b, root, "c2c", start, add_c2c)) return FALSE;
   if (!walk(b, root, "pcilink", start, add_pcilink)) return FALSE;

@@ -17,31 +17,32 @@ gboolean csim_build_fail(CsimBuild *b, CsimLoc loc, int result, const char *reas
   return FALSE;
 }
 
-gboolean csim_build_text(CsimBuild *b, const CsimXmlNode *node, const char *key, const char **out) {
-  *out = csim_xml_value(node, key);
+gboolean csim_build_text(CsimBuild *b, const CsimNcclElement *node, const char *key, const char **out) {
+  *out = csim_nccl_xml_value(node, key);
   if (*out != NULL) return TRUE;
   g_autofree char *reason = g_strdup_printf("missing-attribute %s/%s", node->name, key);
-  return csim_build_fail(b, node->loc, CSIM_NCCL_INTERNAL_ERROR, reason, "<%s> without %s; NCCL needs this attribute", node->name, key);
+  return csim_build_fail(b, node->loc, CSIM_NCCL_INTERNAL_ERROR, reason,
+                         "<%s> without %s; NCCL needs this attribute", node->name, key);
 }
 
-gboolean csim_build_int(CsimBuild *b, const CsimXmlNode *node, const char *key, int *out) {
+gboolean csim_build_int(CsimBuild *b, const CsimNcclElement *node, const char *key, int *out) {
   const char *text;
   if (!csim_build_text(b, node, key, &text)) return FALSE;
-  *out = (int)csim_xml_int(node, key, 0);
+  *out = (int)csim_nccl_xml_int(node, key, 0);
   return TRUE;
 }
 
 /* --- hosts and CPUs ----------------------------------------------------- */
 
-int csim_build_host(CsimBuild *b, const CsimXmlNode *cpu) {
-  uint64_t hash = csim_xml_hex(cpu, "host_hash", 0);
+int csim_build_host(CsimBuild *b, const CsimNcclElement *cpu) {
+  uint64_t hash = csim_nccl_xml_hex(cpu, "host_hash", 0);
   guint i = 0;
   while (i < b->hosts->len && g_array_index(b->hosts, uint64_t, i) != hash) i++;
   if (i == b->hosts->len) g_array_append_val(b->hosts, hash);
   return (int)i;
 }
 
-static gboolean own_host_is_here(CsimBuild *b, const CsimXmlNode *root) {
+static gboolean own_host_is_here(CsimBuild *b, const CsimNcclElement *root) {
   if (!b->options.own_host) return TRUE;
   for (guint i = 0; i < b->hosts->len; i++)
     if (g_array_index(b->hosts, uint64_t, i) == b->options.host_hash) return TRUE;
@@ -57,23 +58,26 @@ static int intel_model(int family, int model) {
   return 1;
 }
 
-static gboolean read_x86(CsimBuild *b, const CsimXmlNode *xml, CsimTopoNode *cpu) {
+static gboolean read_x86(CsimBuild *b, const CsimNcclElement *xml, CsimTopoNode *cpu) {
   const char *vendor;
   int family, model;
   if (!csim_build_text(b, xml, "vendor", &vendor)) return FALSE;
   cpu->cpu.vendor = csim_dict_cpu_vendor(vendor);
   if (cpu->cpu.vendor != CSIM_VENDOR_INTEL && cpu->cpu.vendor != CSIM_VENDOR_ZHAOXIN) return TRUE;
-  if (!csim_build_int(b, xml, "familyid", &family) || !csim_build_int(b, xml, "modelid", &model)) return FALSE;
+  if (!csim_build_int(b, xml, "familyid", &family) || !csim_build_int(b, xml, "modelid", &model))
+    return FALSE;
   gboolean intel = cpu->cpu.vendor == CSIM_VENDOR_INTEL;
-  if (intel) cpu->cpu.model = intel_model(family, model);
-  else if (family == 7 && model == 0x5b) cpu->cpu.model = 1; /* Yongfeng */
+  if (intel)
+    cpu->cpu.model = intel_model(family, model);
+  else if (family == 7 && model == 0x5b)
+    cpu->cpu.model = 1; /* Yongfeng */
   return TRUE;
 }
 
-static gboolean add_pci(CsimBuild *b, const CsimXmlNode *xml, CsimTopoNode *parent, int host);
+static gboolean add_pci(CsimBuild *b, const CsimNcclElement *xml, CsimTopoNode *parent, int host);
 
 /* NICs straight under a cpu are virtual; all of a host share one NIC node, on the first such cpu. */
-static gboolean add_virtual_nic(CsimBuild *b, const CsimXmlNode *xml, CsimTopoNode *cpu, int host) {
+static gboolean add_virtual_nic(CsimBuild *b, const CsimNcclElement *xml, CsimTopoNode *cpu, int host) {
   uint64_t id = csim_build_id(host, 0);
   CsimTopoNode *nic = csim_system_find(b->system, CSIM_NODE_NIC, id);
   if (nic == NULL) {
@@ -83,18 +87,19 @@ static gboolean add_virtual_nic(CsimBuild *b, const CsimXmlNode *xml, CsimTopoNo
   return csim_build_nic(b, xml, nic, host, id, 0, 0);
 }
 
-static gboolean add_cpu(CsimBuild *b, const CsimXmlNode *xml) {
+static gboolean add_cpu(CsimBuild *b, const CsimNcclElement *xml) {
   int numa, host = csim_build_host(b, xml);
   const char *arch;
   if (!csim_build_int(b, xml, "numaid", &numa)) return FALSE;
-  CsimTopoNode *cpu = csim_system_add(b->system, CSIM_NODE_CPU, csim_build_id(host, (uint64_t)(int64_t)numa), xml->loc);
+  CsimTopoNode *cpu =
+      csim_system_add(b->system, CSIM_NODE_CPU, csim_build_id(host, (uint64_t)(int64_t)numa), xml->loc);
   cpu->cpu.vendor = cpu->cpu.model = -1;
   cpu->cpu.numa = numa;
   if (!csim_build_text(b, xml, "arch", &arch)) return FALSE;
   cpu->cpu.arch = csim_dict_cpu_arch(arch);
   if (cpu->cpu.arch == CSIM_ARCH_X86 && !read_x86(b, xml, cpu)) return FALSE;
   for (guint i = 0; i < xml->subs->len; i++) {
-    const CsimXmlNode *sub = csim_xml_sub(xml, i);
+    const CsimNcclElement *sub = csim_nccl_xml_sub(xml, i);
     gboolean is_pci = strcmp(sub->name, "pci") == 0;
     if (!(is_pci ? add_pci(b, sub, cpu, host) : add_virtual_nic(b, sub, cpu, host))) return FALSE;
   }
@@ -109,10 +114,11 @@ typedef struct {
   int width, speed; /* lanes, 100 Mbit/s a lane */
 } PciAttrs;
 
-static gboolean read_pci(CsimBuild *b, const CsimXmlNode *xml, PciAttrs *out) {
+static gboolean read_pci(CsimBuild *b, const CsimNcclElement *xml, PciAttrs *out) {
   const char *class, *busid, *speed;
   if (!csim_build_text(b, xml, "class", &class) || !csim_build_text(b, xml, "busid", &busid)) return FALSE;
-  if (!csim_build_int(b, xml, "link_width", &out->width) || !csim_build_text(b, xml, "link_speed", &speed)) return FALSE;
+  if (!csim_build_int(b, xml, "link_width", &out->width) || !csim_build_text(b, xml, "link_speed", &speed))
+    return FALSE;
   out->type = csim_dict_pci_class(class, NULL);
   out->bus = csim_busid(busid);
   if (out->width == 0) out->width = 16;
@@ -120,26 +126,29 @@ static gboolean read_pci(CsimBuild *b, const CsimXmlNode *xml, PciAttrs *out) {
   return TRUE;
 }
 
-static gboolean add_nic(CsimBuild *b, const CsimXmlNode *xml, const PciAttrs *pci, int host, CsimTopoNode **to_connect) {
+static gboolean add_nic(CsimBuild *b, const CsimNcclElement *xml, const PciAttrs *pci, int host,
+                        CsimTopoNode **to_connect) {
   uint64_t id = csim_build_id(host, pci->bus);
   CsimTopoNode *nic = csim_system_find(b->system, CSIM_NODE_NIC, id);
   if (nic == NULL) *to_connect = nic = csim_system_add(b->system, CSIM_NODE_NIC, id, xml->loc);
   return csim_build_nic(b, xml, nic, host, id, pci->width, pci->speed);
 }
 
-static gboolean add_switch(CsimBuild *b, const CsimXmlNode *xml, const PciAttrs *pci, int host, CsimTopoNode **to_connect) {
+static gboolean add_switch(CsimBuild *b, const CsimNcclElement *xml, const PciAttrs *pci, int host,
+                           CsimTopoNode **to_connect) {
   CsimTopoNode *node = csim_system_add(b->system, CSIM_NODE_PCI, csim_build_id(host, pci->bus), xml->loc);
   node->pci.device = csim_build_device_id(xml);
   *to_connect = node;
   for (guint i = 0; i < xml->subs->len; i++) {
-    const CsimXmlNode *sub = csim_xml_sub(xml, i);
+    const CsimNcclElement *sub = csim_nccl_xml_sub(xml, i);
     if (strcmp(sub->name, "pcilink") != 0 && !add_pci(b, sub, node, host)) return FALSE;
   }
   return TRUE;
 }
 
 /* Partitions of one GPU are several DEV nodes of one pci element; each has its own link up. */
-static void connect_partitions(CsimBuild *b, CsimTopoNode *first, CsimTopoNode *parent, float bw, CsimLoc loc) {
+static void connect_partitions(CsimBuild *b, CsimTopoNode *first, CsimTopoNode *parent, float bw,
+                               CsimLoc loc) {
   for (guint i = (guint)first->index + 1; i < csim_system_n(b->system, CSIM_NODE_DEV); i++) {
     CsimTopoNode *dev = csim_system_node(b->system, CSIM_NODE_DEV, i);
     if (dev->dev.bus == first->dev.bus && csim_node_host(dev) == csim_node_host(first))
@@ -147,11 +156,11 @@ static void connect_partitions(CsimBuild *b, CsimTopoNode *first, CsimTopoNode *
   }
 }
 
-static gboolean add_pci(CsimBuild *b, const CsimXmlNode *xml, CsimTopoNode *parent, int host) {
+static gboolean add_pci(CsimBuild *b, const CsimNcclElement *xml, CsimTopoNode *parent, int host) {
   PciAttrs pci;
   CsimTopoNode *node = NULL, *dev = NULL;
   if (!read_pci(b, xml, &pci) || !csim_build_gpus(b, xml, host, pci.bus, &dev)) return FALSE;
-  const CsimXmlNode *nic = csim_xml_sub_named(xml, "nic");
+  const CsimNcclElement *nic = csim_nccl_xml_sub_named(xml, "nic");
   if (nic != NULL) {
     if (!add_nic(b, nic, &pci, host, &node)) return FALSE;
   } else if (pci.type == CSIM_NODE_PCI) {
@@ -188,14 +197,16 @@ static void sort_tree(CsimTopoNode *node, const CsimTopoNode *up) {
 /* --- entry points ------------------------------------------------------- */
 
 static gboolean build(CsimBuild *b) {
-  const CsimXmlNode *root = csim_xml_root(b->xml);
+  const CsimNcclElement *root = csim_nccl_xml_root(b->xml);
   if (root == NULL)
-    return csim_build_fail(b, (CsimLoc){g_intern_string(b->xml->file), 1, 1}, CSIM_NCCL_INTERNAL_ERROR, "no-system", "no <system> element");
+    return csim_build_fail(b, (CsimLoc){g_intern_string(b->xml->file), 1, 1}, CSIM_NCCL_INTERNAL_ERROR,
+                           "no-system", "no <system> element");
   for (guint i = 0; i < root->subs->len; i++)
-    if (!add_cpu(b, csim_xml_sub(root, i))) return FALSE;
+    if (!add_cpu(b, csim_nccl_xml_sub(root, i))) return FALSE;
   b->system->n_hosts = (int)b->hosts->len;
   if (!own_host_is_here(b, root) || !csim_build_links(b, root)) return FALSE;
-  for (guint i = 0; i < csim_system_n(b->system, CSIM_NODE_CPU); i++) sort_tree(csim_system_node(b->system, CSIM_NODE_CPU, i), NULL);
+  for (guint i = 0; i < csim_system_n(b->system, CSIM_NODE_CPU); i++)
+    sort_tree(csim_system_node(b->system, CSIM_NODE_CPU, i), NULL);
   return TRUE;
 }
 
@@ -204,8 +215,8 @@ static char *base_name(const char *path) {
   return g_str_has_suffix(base, ".xml") ? g_strndup(base, strlen(base) - 4) : g_steal_pointer(&base);
 }
 
-CsimSystem *csim_system_build(const CsimXml *xml, const CsimBuildOptions *options, CsimDiag *diag, CsimNcclOutcome *outcome,
-                              CsimSystem **partial, GError **error) {
+CsimSystem *csim_system_build(const CsimNcclXml *xml, const CsimBuildOptions *options, CsimDiag *diag,
+                              CsimNcclOutcome *outcome, CsimSystem **partial, GError **error) {
   static const CsimBuildOptions none;
   CsimNcclOutcome unused;
   g_autofree char *name = base_name(xml->file);
@@ -219,12 +230,14 @@ CsimSystem *csim_system_build(const CsimXml *xml, const CsimBuildOptions *option
   *b.outcome = (CsimNcclOutcome){.n_elements = xml->elements->len};
   gboolean ok = build(&b);
   g_array_unref(b.hosts);
-  if (partial != NULL) *partial = ok ? NULL : b.system;
-  else if (!ok) csim_system_free(b.system);
+  if (partial != NULL)
+    *partial = ok ? NULL : b.system;
+  else if (!ok)
+    csim_system_free(b.system);
   return ok ? b.system : NULL;
 }
 
-CsimSystem *csim_system_from_xml(const CsimXml *xml, CsimDiag *diag, int *nccl_result, GError **error) {
+CsimSystem *csim_system_from_xml(const CsimNcclXml *xml, CsimDiag *diag, int *nccl_result, GError **error) {
   CsimNcclOutcome outcome;
   CsimSystem *system = csim_system_build(xml, NULL, diag, &outcome, NULL, error);
   if (nccl_result != NULL) *nccl_result = outcome.result;
@@ -232,6 +245,6 @@ CsimSystem *csim_system_from_xml(const CsimXml *xml, CsimDiag *diag, int *nccl_r
 }
 
 CsimSystem *csim_system_load(const char *path, CsimDiag *diag, GError **error) {
-  g_autoptr(CsimXml) xml = csim_xml_load(path, diag, error);
+  g_autoptr(CsimNcclXml) xml = csim_nccl_xml_load(path, diag, error);
   return xml == NULL ? NULL : csim_system_from_xml(xml, diag, NULL, error);
 }

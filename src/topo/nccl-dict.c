@@ -17,8 +17,9 @@ static int look_up(const DictEntry *dict, const char *value, gboolean *known) {
 }
 
 CsimNodeType csim_dict_pci_class(const char *value, gboolean *known) {
-  static const DictEntry dict[] = {{"0x060400", CSIM_NODE_PCI}, {"0x080100", CSIM_NODE_PCI}, {"0x068000", CSIM_NODE_NVS},
-                                   {"0x068001", CSIM_NODE_CPU}, {"0x03", CSIM_NODE_GPU},     {"0x02", CSIM_NODE_NIC},
+  static const DictEntry dict[] = {{"0x060400", CSIM_NODE_PCI}, {"0x080100", CSIM_NODE_PCI},
+                                   {"0x068000", CSIM_NODE_NVS}, {"0x068001", CSIM_NODE_CPU},
+                                   {"0x03", CSIM_NODE_GPU},     {"0x02", CSIM_NODE_NIC},
                                    {NULL, CSIM_NODE_PCI}};
   return (CsimNodeType)look_up(dict, value, known);
 }
@@ -76,33 +77,33 @@ uint64_t csim_busid(const char *text) {
 
 /* --- attributes --------------------------------------------------------- */
 
-const CsimXmlNode *csim_xml_root(const CsimXml *xml) {
+const CsimNcclElement *csim_nccl_xml_root(const CsimNcclXml *xml) {
   return xml->elements->len == 0 ? NULL : g_ptr_array_index(xml->elements, 0);
 }
 
-const CsimXmlAttr *csim_xml_attr(const CsimXmlNode *node, const char *key) {
+const CsimNcclAttr *csim_nccl_xml_attr(const CsimNcclElement *node, const char *key) {
   for (guint i = 0; i < node->n_attrs; i++)
     if (strcmp(node->attrs[i].key, key) == 0) return &node->attrs[i];
   return NULL;
 }
 
-const char *csim_xml_value(const CsimXmlNode *node, const char *key) {
-  const CsimXmlAttr *attr = csim_xml_attr(node, key);
+const char *csim_nccl_xml_value(const CsimNcclElement *node, const char *key) {
+  const CsimNcclAttr *attr = csim_nccl_xml_attr(node, key);
   return attr == NULL ? NULL : attr->value;
 }
 
-int64_t csim_xml_int(const CsimXmlNode *node, const char *key, int64_t fallback) {
-  const char *value = csim_xml_value(node, key);
+int64_t csim_nccl_xml_int(const CsimNcclElement *node, const char *key, int64_t fallback) {
+  const char *value = csim_nccl_xml_value(node, key);
   return value == NULL ? fallback : (int)strtol(value, NULL, 0);
 }
 
-uint64_t csim_xml_hex(const CsimXmlNode *node, const char *key, uint64_t fallback) {
-  const char *value = csim_xml_value(node, key);
+uint64_t csim_nccl_xml_hex(const CsimNcclElement *node, const char *key, uint64_t fallback) {
+  const char *value = csim_nccl_xml_value(node, key);
   return value == NULL ? fallback : strtoull(value, NULL, 16);
 }
 
-const CsimXmlNode *csim_xml_sub_named(const CsimXmlNode *node, const char *name) {
+const CsimNcclElement *csim_nccl_xml_sub_named(const CsimNcclElement *node, const char *name) {
   for (guint i = 0; i < node->subs->len; i++)
-    if (strcmp(csim_xml_sub(node, i)->name, name) == 0) return csim_xml_sub(node, i);
+    if (strcmp(csim_nccl_xml_sub(node, i)->name, name) == 0) return csim_nccl_xml_sub(node, i);
   return NULL;
 }

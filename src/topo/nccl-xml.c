@@ -14,16 +14,16 @@ typedef enum { TAG_END, TAG_OPEN, TAG_CLOSE, TAG_SINGLE } TagKind;
 typedef struct {
   TagKind kind;
   CsimLoc loc;
-  char name[CSIM_XML_MAX_TEXT + 2];
+  char name[CSIM_NCCL_XML_MAX_TEXT + 2];
   guint n_attrs, n_dropped;
-  CsimXmlAttr attrs[CSIM_XML_MAX_ATTRS];
+  CsimNcclAttr attrs[CSIM_NCCL_XML_MAX_ATTRS];
 } Tag;
 
 typedef struct {
   const char *at, *end;
   CsimLoc loc; /* of *at */
   guint depth, n_hosts;
-  CsimXml *xml;
+  CsimNcclXml *xml;
   CsimDiag *diag;
   CsimNcclOutcome *outcome;
   GError **error;
@@ -52,7 +52,8 @@ static const char *const *children_of(const char *name) {
 
 /* --- failing ------------------------------------------------------------ */
 
-static gboolean fail(Reader *r, CsimErrorCode code, CsimLoc loc, int result, const char *reason, const char *text) {
+static gboolean fail(Reader *r, CsimErrorCode code, CsimLoc loc, int result, const char *reason,
+                     const char *text) {
   r->outcome->result = result;
   g_strlcpy(r->outcome->reason, reason, sizeof r->outcome->reason);
   csim_error_set(r->error, code, loc, "%s", text);
@@ -98,15 +99,17 @@ static gboolean read_value(Reader *r, char *value, char *last) {
   char quote, c, buf[16];
   if (!next_char(r, &quote)) return FALSE;
   if (quote != '"' && quote != '\'') {
-    g_autofree char *text = g_strdup_printf("expected a quote right after '=', got %s; NCCL allows no space there", show(quote, buf));
+    g_autofree char *text = g_strdup_printf(
+        "expected a quote right after '=', got %s; NCCL allows no space there", show(quote, buf));
     return refuse(r, start, "expected-quote", text);
   }
   gsize n = 0;
   for (;;) {
     if (!next_char(r, &c)) return FALSE;
     if (c == quote) break;
-    if (n == CSIM_XML_MAX_TEXT)
-      return refuse(r, start, "value-too-long", "attribute value too long; NCCL's reader takes at most 254 bytes");
+    if (n == CSIM_NCCL_XML_MAX_TEXT)
+      return refuse(r, start, "value-too-long",
+                    "attribute value too long; NCCL's reader takes at most 254 bytes");
     value[n++] = c;
   }
   value[n] = '\0';
@@ -122,7 +125,8 @@ static gboolean read_word(Reader *r, char *name, char *value, char *last) {
     if (!next_char(r, &c)) return FALSE;
     if (c == '=') break;
     if (c == ' ' || c == '>' || c == '/' || c == '\n' || c == '\r') break;
-    if (n == CSIM_XML_MAX_TEXT) return refuse(r, start, "name-too-long", "name too long; NCCL's reader takes at most 254 bytes");
+    if (n == CSIM_NCCL_XML_MAX_TEXT)
+      return refuse(r, start, "name-too-long", "name too long; NCCL's reader takes at most 254 bytes");
     name[n++] = c;
   }
   name[n] = '\0';
@@ -154,18 +158,19 @@ static gboolean skip_comment(Reader *r, const char *tail, char last, CsimLoc sta
 }
 
 static gboolean keep_attr(Reader *r, Tag *tag, const char *key, const char *value, CsimLoc loc) {
-  if (tag->n_attrs < CSIM_XML_MAX_ATTRS) {
-    tag->attrs[tag->n_attrs++] = (CsimXmlAttr){g_string_chunk_insert_const(r->xml->texts, key),
-                                               g_string_chunk_insert_const(r->xml->texts, value), loc};
+  if (tag->n_attrs < CSIM_NCCL_XML_MAX_ATTRS) {
+    tag->attrs[tag->n_attrs++] = (CsimNcclAttr){g_string_chunk_insert_const(r->xml->texts, key),
+                                                g_string_chunk_insert_const(r->xml->texts, value), loc};
     return TRUE;
   }
-  if (++tag->n_dropped + CSIM_XML_MAX_ATTRS > CSIM_XML_MAX_READ_ATTRS)
-    return over_limit(r, loc, "too-many-attributes", "more than 1000 attributes in one element; NCCL keeps 16 of them");
+  if (++tag->n_dropped + CSIM_NCCL_XML_MAX_ATTRS > CSIM_NCCL_XML_MAX_READ_ATTRS)
+    return over_limit(r, loc, "too-many-attributes",
+                      "more than 1000 attributes in one element; NCCL keeps 16 of them");
   return TRUE;
 }
 
 static gboolean read_attrs(Reader *r, Tag *tag, char *last) {
-  char key[CSIM_XML_MAX_TEXT + 2], value[CSIM_XML_MAX_TEXT + 2];
+  char key[CSIM_NCCL_XML_MAX_TEXT + 2], value[CSIM_NCCL_XML_MAX_TEXT + 2];
   while (*last == ' ') {
     CsimLoc loc = r->loc;
     value[0] = '\0';
@@ -178,8 +183,9 @@ static gboolean read_attrs(Reader *r, Tag *tag, char *last) {
 static gboolean expect_close(Reader *r, char last, CsimLoc loc) {
   char buf[16];
   if (last == '>') return TRUE;
-  g_autofree char *text = g_strdup_printf("expected '>', '/>' or one space and an attribute, got %s%s", show(last, buf),
-                                          last == '?' ? "; NCCL takes no <?xml ...?> line" : "");
+  g_autofree char *text =
+      g_strdup_printf("expected '>', '/>' or one space and an attribute, got %s%s", show(last, buf),
+                      last == '?' ? "; NCCL takes no <?xml ...?> line" : "");
   return refuse(r, loc, "bad-character-in-tag", text);
 }
 
@@ -198,7 +204,7 @@ static gboolean read_closing_tag(Reader *r, Tag *tag) {
 }
 
 static gboolean read_opening_tag(Reader *r, Tag *tag, char last) {
-  char rest[CSIM_XML_MAX_TEXT + 2];
+  char rest[CSIM_NCCL_XML_MAX_TEXT + 2];
   tag->kind = TAG_OPEN;
   if (!read_attrs(r, tag, &last)) return FALSE;
   if (last == '/') {
@@ -213,7 +219,8 @@ static gboolean find_tag(Reader *r, gboolean *found) {
   while (r->at < r->end && (*r->at == ' ' || *r->at == '\n' || *r->at == '\r')) advance(r);
   *found = r->at < r->end;
   if (!*found || *r->at == '<') return TRUE;
-  g_autofree char *text = g_strdup_printf("expected '<', got %s; NCCL allows only spaces and line ends between elements", show(*r->at, buf));
+  g_autofree char *text = g_strdup_printf(
+      "expected '<', got %s; NCCL allows only spaces and line ends between elements", show(*r->at, buf));
   return refuse(r, r->loc, "text-outside-tags", text);
 }
 
@@ -238,7 +245,7 @@ static gboolean read_tag(Reader *r, Tag *tag) {
 /* --- elements ----------------------------------------------------------- */
 
 static void node_free(gpointer data) {
-  CsimXmlNode *node = data;
+  CsimNcclElement *node = data;
   g_ptr_array_unref(node->subs);
   g_free(node->attrs);
   g_free(node);
@@ -247,11 +254,12 @@ static void node_free(gpointer data) {
 static void report_dropped(const Reader *r, const Tag *tag) {
   if (tag->n_dropped == 0) return;
   csim_diag_add(r->diag, CSIM_FINDING_WARNING, CSIM_ERROR_NCCL, tag->loc,
-                "<%s> has %u attributes; NCCL keeps the first 16 and drops the rest", tag->name, tag->n_attrs + tag->n_dropped);
+                "<%s> has %u attributes; NCCL keeps the first 16 and drops the rest", tag->name,
+                tag->n_attrs + tag->n_dropped);
 }
 
-static CsimXmlNode *keep_element(Reader *r, const Tag *tag, CsimXmlNode *parent) {
-  CsimXmlNode *node = g_new0(CsimXmlNode, 1);
+static CsimNcclElement *keep_element(Reader *r, const Tag *tag, CsimNcclElement *parent) {
+  CsimNcclElement *node = g_new0(CsimNcclElement, 1);
   node->name = g_string_chunk_insert_const(r->xml->texts, tag->name);
   node->loc = tag->loc;
   node->n_attrs = tag->n_attrs;
@@ -266,51 +274,55 @@ static CsimXmlNode *keep_element(Reader *r, const Tag *tag, CsimXmlNode *parent)
 }
 
 /* A second host in the file raises NCCL's limit of elements: only NCCL's own fusion of several hosts makes such a file. */
-static void count_host(Reader *r, const CsimXmlNode *node) {
-  const char *hash = csim_xml_value(node, "host_hash");
+static void count_host(Reader *r, const CsimNcclElement *node) {
+  const char *hash = csim_nccl_xml_value(node, "host_hash");
   if (hash == NULL || strcmp(node->name, "cpu") != 0) return;
   for (guint i = 0; i + 1 < r->xml->elements->len; i++) {
-    const char *other = csim_xml_value(g_ptr_array_index(r->xml->elements, i), "host_hash");
+    const char *other = csim_nccl_xml_value(g_ptr_array_index(r->xml->elements, i), "host_hash");
     if (other != NULL && strcmp(other, hash) == 0) return;
   }
   r->n_hosts++;
 }
 
-static gboolean check_version(Reader *r, const CsimXmlNode *node) {
+static gboolean check_version(Reader *r, const CsimNcclElement *node) {
   if (strcmp(node->name, "system") != 0) return TRUE;
-  if (csim_xml_attr(node, "version") == NULL)
-    return refuse(r, node->loc, "missing-attribute system/version", "<system> without version; NCCL takes version=\"1\" only");
-  if (csim_xml_int(node, "version", 0) == 1) return TRUE;
-  return fail(r, CSIM_ERROR_NCCL, csim_xml_attr(node, "version")->loc, CSIM_NCCL_INVALID_USAGE, "unsupported-version",
-              "unsupported version; NCCL takes <system version=\"1\"> only");
+  if (csim_nccl_xml_attr(node, "version") == NULL)
+    return refuse(r, node->loc, "missing-attribute system/version",
+                  "<system> without version; NCCL takes version=\"1\" only");
+  if (csim_nccl_xml_int(node, "version", 0) == 1) return TRUE;
+  return fail(r, CSIM_ERROR_NCCL, csim_nccl_xml_attr(node, "version")->loc, CSIM_NCCL_INVALID_USAGE,
+              "unsupported-version", "unsupported version; NCCL takes <system version=\"1\"> only");
 }
 
-static gboolean check_room(Reader *r, const CsimXmlNode *head) {
-  guint limit = CSIM_XML_MAX_ELEMENTS * MAX(r->n_hosts, 1);
+static gboolean check_room(Reader *r, const CsimNcclElement *head) {
+  guint limit = CSIM_NCCL_XML_MAX_ELEMENTS * MAX(r->n_hosts, 1);
   if (r->xml->elements->len >= limit) {
     g_autofree char *text = g_strdup_printf("more than %u elements; NCCL's limit is 256 a host", limit);
     return over_limit(r, r->loc, "too-many-elements", text);
   }
-  if (r->depth > CSIM_XML_MAX_DEPTH) return over_limit(r, r->loc, "too-deep", "elements nested more than 256 deep");
-  if (head != NULL && head->subs->len > CSIM_XML_MAX_CHILDREN)
-    return over_limit(r, head->loc, "too-many-children", "more than 640 elements in one element; NCCL's limit");
+  if (r->depth > CSIM_NCCL_XML_MAX_DEPTH)
+    return over_limit(r, r->loc, "too-deep", "elements nested more than 256 deep");
+  if (head != NULL && head->subs->len > CSIM_NCCL_XML_MAX_CHILDREN)
+    return over_limit(r, head->loc, "too-many-children",
+                      "more than 640 elements in one element; NCCL's limit");
   return TRUE;
 }
 
-static gboolean load_children(Reader *r, CsimXmlNode *head, const Tag *opened, const char *const *known);
+static gboolean load_children(Reader *r, CsimNcclElement *head, const Tag *opened, const char *const *known);
 
 static gboolean skip_element(Reader *r, const Tag *tag) {
   if (tag->kind == TAG_SINGLE) return TRUE;
   return load_children(r, NULL, tag, in_nothing);
 }
 
-static gboolean load_element(Reader *r, CsimXmlNode *head, const Tag *tag, const char *const *known) {
+static gboolean load_element(Reader *r, CsimNcclElement *head, const Tag *tag, const char *const *known) {
   if (!g_strv_contains(known, tag->name)) {
     if (known[0] != NULL)
-      csim_diag_add(r->diag, CSIM_FINDING_NOTE, CSIM_ERROR_NCCL, tag->loc, "<%s> is not known here; NCCL skips it with all it holds", tag->name);
+      csim_diag_add(r->diag, CSIM_FINDING_NOTE, CSIM_ERROR_NCCL, tag->loc,
+                    "<%s> is not known here; NCCL skips it with all it holds", tag->name);
     return skip_element(r, tag);
   }
-  CsimXmlNode *node = keep_element(r, tag, head);
+  CsimNcclElement *node = keep_element(r, tag, head);
   count_host(r, node);
   if (!check_version(r, node)) return FALSE;
   return tag->kind == TAG_SINGLE || load_children(r, node, tag, children_of(node->name));
@@ -323,7 +335,7 @@ static gboolean closes(Reader *r, const Tag *tag, const char *opened) {
 }
 
 /* Children up to the closing tag of `opened` (NULL: to the end of the file). */
-static gboolean load_children(Reader *r, CsimXmlNode *head, const Tag *opened, const char *const *known) {
+static gboolean load_children(Reader *r, CsimNcclElement *head, const Tag *opened, const char *const *known) {
   g_autofree Tag *tag = g_new(Tag, 1);
   gboolean ok = TRUE, done = FALSE;
   r->depth++;
@@ -344,25 +356,26 @@ static gboolean load_children(Reader *r, CsimXmlNode *head, const Tag *opened, c
   return ok;
 }
 
-static void report_second_system(const CsimXml *xml, CsimDiag *diag) {
+static void report_second_system(const CsimNcclXml *xml, CsimDiag *diag) {
   for (guint i = 1; i < xml->elements->len; i++) {
-    const CsimXmlNode *node = g_ptr_array_index(xml->elements, i);
+    const CsimNcclElement *node = g_ptr_array_index(xml->elements, i);
     if (node->parent == NULL)
-      csim_diag_add(diag, CSIM_FINDING_WARNING, CSIM_ERROR_NCCL, node->loc, "second <system>; NCCL uses the first one only");
+      csim_diag_add(diag, CSIM_FINDING_WARNING, CSIM_ERROR_NCCL, node->loc,
+                    "second <system>; NCCL uses the first one only");
   }
 }
 
 /* --- entry points ------------------------------------------------------- */
 
-static CsimXml *xml_new(const char *file) {
-  CsimXml *xml = g_new0(CsimXml, 1);
+static CsimNcclXml *xml_new(const char *file) {
+  CsimNcclXml *xml = g_new0(CsimNcclXml, 1);
   xml->file = g_strdup(file);
   xml->elements = g_ptr_array_new_with_free_func(node_free);
   xml->texts = g_string_chunk_new(4096);
   return xml;
 }
 
-void csim_xml_free(CsimXml *xml) {
+void csim_nccl_xml_free(CsimNcclXml *xml) {
   if (xml == NULL) return;
   g_ptr_array_unref(xml->elements);
   g_string_chunk_free(xml->texts);
@@ -370,14 +383,14 @@ void csim_xml_free(CsimXml *xml) {
   g_free(xml);
 }
 
-guint csim_xml_n_elements(const CsimXml *xml) {
+guint csim_nccl_xml_n_elements(const CsimNcclXml *xml) {
   return xml->elements->len;
 }
 
-CsimXml *csim_xml_parse_outcome(const char *name, const char *text, gsize length, CsimDiag *diag, CsimNcclOutcome *outcome,
-                                GError **error) {
+CsimNcclXml *csim_nccl_xml_parse_outcome(const char *name, const char *text, gsize length, CsimDiag *diag,
+                                         CsimNcclOutcome *outcome, GError **error) {
   CsimNcclOutcome unused;
-  g_autoptr(CsimXml) xml = xml_new(name);
+  g_autoptr(CsimNcclXml) xml = xml_new(name);
   Reader r = {.at = text,
               .end = text + length,
               .loc = {g_intern_string(name), 1, 1},
@@ -393,32 +406,34 @@ CsimXml *csim_xml_parse_outcome(const char *name, const char *text, gsize length
   return g_steal_pointer(&xml);
 }
 
-CsimXml *csim_xml_parse(const char *name, const char *text, gsize length, CsimDiag *diag, GError **error) {
-  return csim_xml_parse_outcome(name, text, length, diag, NULL, error);
+CsimNcclXml *csim_nccl_xml_parse(const char *name, const char *text, gsize length, CsimDiag *diag,
+                                 GError **error) {
+  return csim_nccl_xml_parse_outcome(name, text, length, diag, NULL, error);
 }
 
-CsimXml *csim_xml_load(const char *path, CsimDiag *diag, GError **error) {
+CsimNcclXml *csim_nccl_xml_load(const char *path, CsimDiag *diag, GError **error) {
   gsize length;
   g_autofree char *text = csim_file_read(path, CSIM_FILE_LIMIT, &length, error);
-  return text == NULL ? NULL : csim_xml_parse(path, text, length, diag, error);
+  return text == NULL ? NULL : csim_nccl_xml_parse(path, text, length, diag, error);
 }
 
 /* --- writer ------------------------------------------------------------- */
 
-static void write_node(GString *out, const CsimXmlNode *node, int depth) {
+static void write_node(GString *out, const CsimNcclElement *node, int depth) {
   g_string_append_printf(out, "%*s<%s", 2 * depth, "", node->name);
-  for (guint i = 0; i < node->n_attrs; i++) g_string_append_printf(out, " %s=\"%s\"", node->attrs[i].key, node->attrs[i].value);
+  for (guint i = 0; i < node->n_attrs; i++)
+    g_string_append_printf(out, " %s=\"%s\"", node->attrs[i].key, node->attrs[i].value);
   if (node->subs->len == 0) {
     g_string_append(out, "/>\n");
     return;
   }
   g_string_append(out, ">\n");
-  for (guint i = 0; i < node->subs->len; i++) write_node(out, csim_xml_sub(node, i), depth + 1);
+  for (guint i = 0; i < node->subs->len; i++) write_node(out, csim_nccl_xml_sub(node, i), depth + 1);
   g_string_append_printf(out, "%*s</%s>\n", 2 * depth, "", node->name);
 }
 
-char *csim_xml_to_text(const CsimXml *xml) {
+char *csim_nccl_xml_to_text(const CsimNcclXml *xml) {
   GString *out = g_string_new(NULL);
-  if (csim_xml_root(xml) != NULL) write_node(out, csim_xml_root(xml), 0);
+  if (csim_nccl_xml_root(xml) != NULL) write_node(out, csim_nccl_xml_root(xml), 0);
   return g_string_free(out, FALSE);
 }

@@ -13,32 +13,40 @@
 
 #include "topo/system.h"
 
-typedef struct CsimXml CsimXml; /* tree of accepted elements */
+typedef struct CsimNcclXml CsimNcclXml; /* tree of accepted elements */
 
 /* NCCL's result numbers. */
-enum { CSIM_NCCL_SUCCESS = 0, CSIM_NCCL_INTERNAL_ERROR = 3, CSIM_NCCL_INVALID_ARGUMENT = 4, CSIM_NCCL_INVALID_USAGE = 5 };
+enum {
+  CSIM_NCCL_SUCCESS = 0,
+  CSIM_NCCL_INTERNAL_ERROR = 3,
+  CSIM_NCCL_INVALID_ARGUMENT = 4,
+  CSIM_NCCL_INVALID_USAGE = 5
+};
 
 /* What NCCL would have said, in the words of the reference vectors. */
 typedef struct {
   int result;       /* NCCL's result number */
   guint n_elements; /* elements accepted until then */
-  char reason[80];  /* short name of NCCL's complaint ("expected-quote", "missing-attribute pci/class"), "" if none */
+  char reason
+      [80]; /* short name of NCCL's complaint ("expected-quote", "missing-attribute pci/class"), "" if none */
 } CsimNcclOutcome;
 
-CsimXml *csim_xml_load(const char *path, CsimDiag *diag, GError **error);
-CsimXml *csim_xml_parse(const char *name, const char *text, gsize length, CsimDiag *diag, GError **error);
-/* As csim_xml_parse; outcome may be NULL. */
-CsimXml *csim_xml_parse_outcome(const char *name, const char *text, gsize length, CsimDiag *diag, CsimNcclOutcome *outcome,
-                                GError **error);
-void csim_xml_free(CsimXml *xml);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(CsimXml, csim_xml_free)
-guint csim_xml_n_elements(const CsimXml *xml);
+CsimNcclXml *csim_nccl_xml_load(const char *path, CsimDiag *diag, GError **error);
+CsimNcclXml *csim_nccl_xml_parse(const char *name, const char *text, gsize length, CsimDiag *diag,
+                                 GError **error);
+/* As csim_nccl_xml_parse; outcome may be NULL. */
+CsimNcclXml *csim_nccl_xml_parse_outcome(const char *name, const char *text, gsize length, CsimDiag *diag,
+                                         CsimNcclOutcome *outcome, GError **error);
+void csim_nccl_xml_free(CsimNcclXml *xml);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(CsimNcclXml, csim_nccl_xml_free)
+guint csim_nccl_xml_n_elements(const CsimNcclXml *xml);
 /* Written as NCCL_TOPO_DUMP_FILE writes it. Empty text for an empty file. */
-char *csim_xml_to_text(const CsimXml *xml);
+char *csim_nccl_xml_to_text(const CsimNcclXml *xml);
 
 /* How the graph is built where NCCL would ask the hardware. */
 typedef struct {
-  gboolean strict;     /* refuse what NCCL's builder refuses (gpu without gdr or dev); else gdr counts as 1, and dev is numbered in file order */
+  gboolean
+      strict; /* refuse what NCCL's builder refuses (gpu without gdr or dev); else gdr counts as 1, and dev is numbered in file order */
   gboolean every_gpu;  /* GPUs take part whether or not they have a rank */
   gboolean every_coll; /* every net can do CollNet */
   gboolean own_host;   /* the process lives on the host whose hash is `host_hash`: it must be in the file */
@@ -47,11 +55,11 @@ typedef struct {
 
 /* The node graph. The error's text names NCCL's reason; code CSIM_ERROR_NCCL. nccl_result (may be NULL) gets NCCL's result
  * number (0 success, 3 internal error, 4 invalid argument, 5 invalid usage) for comparison with vectors. */
-CsimSystem *csim_system_from_xml(const CsimXml *xml, CsimDiag *diag, int *nccl_result, GError **error);
+CsimSystem *csim_system_from_xml(const CsimNcclXml *xml, CsimDiag *diag, int *nccl_result, GError **error);
 /* The same with options (NULL: none). *partial (may be NULL) gets what was built before an error; the caller frees it. */
-CsimSystem *csim_system_build(const CsimXml *xml, const CsimBuildOptions *options, CsimDiag *diag, CsimNcclOutcome *outcome,
-                              CsimSystem **partial, GError **error);
-/* csim_xml_load + csim_system_from_xml. */
+CsimSystem *csim_system_build(const CsimNcclXml *xml, const CsimBuildOptions *options, CsimDiag *diag,
+                              CsimNcclOutcome *outcome, CsimSystem **partial, GError **error);
+/* csim_nccl_xml_load + csim_system_from_xml. */
 CsimSystem *csim_system_load(const char *path, CsimDiag *diag, GError **error);
 
 #endif

@@ -120,8 +120,8 @@ static gboolean all_exist(const CsimSystem *system, const int *devs, guint n, GE
     for (guint g = 0; g < csim_system_n(system, CSIM_NODE_GPU) && !found; g++)
       found = csim_system_node(system, CSIM_NODE_GPU, g)->gpu.dev == devs[i];
     if (!found) {
-      csim_error_set(error, CSIM_ERROR_REFERENCE, CSIM_LOC_NONE, "%s has no GPU with dev %d; it has %u GPUs", system->name,
-                     devs[i], csim_system_n(system, CSIM_NODE_GPU));
+      csim_error_set(error, CSIM_ERROR_REFERENCE, CSIM_LOC_NONE, "%s has no GPU with dev %d; it has %u GPUs",
+                     system->name, devs[i], csim_system_n(system, CSIM_NODE_GPU));
       return FALSE;
     }
   }
@@ -141,8 +141,9 @@ static gboolean leads_somewhere(const CsimTopoNode *node, const CsimTopoNode *fr
 
 /* PCI nodes have their way up as the last link (NCCL sorts them so), which is not a way down. */
 static const CsimTopoNode *way_up(const CsimTopoNode *node) {
-  return node->type == CSIM_NODE_CPU || node->links->len == 0 ? NULL
-                                                               : csim_node_link(node, node->links->len - 1)->remote;
+  return node->type == CSIM_NODE_CPU || node->links->len == 0
+             ? NULL
+             : csim_node_link(node, node->links->len - 1)->remote;
 }
 
 static void remove_dead_ends(CsimSystem *system, CsimNodeType type) {
@@ -189,24 +190,34 @@ const char *csim_node_type_name(CsimNodeType type) {
 
 const char *csim_link_type_name(CsimLinkType type) {
   switch (type) {
-  case CSIM_LINK_LOC: return "LOC";
-  case CSIM_LINK_NVL: return "NVL";
-  case CSIM_LINK_C2C: return "C2C";
-  case CSIM_LINK_PCI: return "PCI";
-  case CSIM_LINK_SYS: return "SYS";
-  case CSIM_LINK_NET: return "NET";
+  case CSIM_LINK_LOC:
+    return "LOC";
+  case CSIM_LINK_NVL:
+    return "NVL";
+  case CSIM_LINK_C2C:
+    return "C2C";
+  case CSIM_LINK_PCI:
+    return "PCI";
+  case CSIM_LINK_SYS:
+    return "SYS";
+  case CSIM_LINK_NET:
+    return "NET";
   }
   g_assert_not_reached();
 }
 
 static char *local_name(const CsimTopoNode *node) {
   switch (node->type) {
-  case CSIM_NODE_GPU: return g_strdup_printf("%d", node->gpu.dev);
-  case CSIM_NODE_DEV: return g_strdup_printf("%d", node->dev.dev);
+  case CSIM_NODE_GPU:
+    return g_strdup_printf("%d", node->gpu.dev);
+  case CSIM_NODE_DEV:
+    return g_strdup_printf("%d", node->dev.dev);
   case CSIM_NODE_NET:
   case CSIM_NODE_GIN:
-  case CSIM_NODE_RMA: return g_strdup_printf("%d", node->net.dev);
-  default: return g_strdup_printf("%" G_GINT64_MODIFIER "x", node->id & CSIM_NODE_LOCAL_MASK);
+  case CSIM_NODE_RMA:
+    return g_strdup_printf("%d", node->net.dev);
+  default:
+    return g_strdup_printf("%" G_GINT64_MODIFIER "x", node->id & CSIM_NODE_LOCAL_MASK);
   }
 }
 

@@ -8,7 +8,8 @@
 
 static char *reference(void) {
   const char *given = g_getenv("COLLSIM_REFERENCE"), *root = g_getenv("COLLSIM_SOURCE_ROOT");
-  return given != NULL && *given != '\0' ? g_strdup(given) : g_build_filename(root != NULL ? root : ".", "..", "shared", NULL);
+  return given != NULL && *given != '\0' ? g_strdup(given)
+                                         : g_build_filename(root != NULL ? root : ".", "..", "shared", NULL);
 }
 
 static guint run_files(const GPtrArray *files, guint parts, guint *n_equal) {
@@ -52,7 +53,8 @@ static guint parse_parts(const char *text) {
 static int by_hand(int argc, char **argv) {
   gboolean has_parts = strcmp(argv[1], "--parts") == 0 && argc > 2;
   g_autoptr(GError) error = NULL;
-  g_autoptr(GPtrArray) files = csim_conformance_expand((const char *const *)argv + (has_parts ? 3 : 1), &error);
+  g_autoptr(GPtrArray) files =
+      csim_conformance_expand((const char *const *)argv + (has_parts ? 3 : 1), &error);
   guint equal = 0;
   if (files == NULL) {
     g_printerr("%s\n", error->message);
