@@ -32,6 +32,29 @@ static char *number_remark(const char *text) {
   return NULL;
 }
 
+/* Limits that NCCL puts silently on what it reads; multiple: of a warp, else the largest is taken. */
+static const struct {
+  const char *name;
+  long long least, most, multiple;
+} limits[] = {
+    {"NCCL_NTHREADS", 64, 512, 32},       {"NCCL_LL128_NTHREADS", 160, 640, 32},
+    {"NCCL_MIN_NCHANNELS", 0, 64, 1},     {"NCCL_MAX_NCHANNELS", 1, 64, 1},
+    {"NCCL_MIN_CTAS", 1, 64, 1},          {"NCCL_MAX_CTAS", 1, 64, 1},
+    {"NCCL_MIN_P2P_NCHANNELS", 1, 64, 1}, {"NCCL_MAX_P2P_NCHANNELS", 1, 64, 1},
+};
+
+static char *limit_remark(const CsimNcclEnv *env, const char *name) {
+  long long value = csim_nccl_env_int(env, name, -2);
+  for (guint i = 0; i < G_N_ELEMENTS(limits); i++) {
+    if (strcmp(name, limits[i].name) != 0 || value == -2) continue;
+    if (value % limits[i].multiple)
+      return g_strdup_printf("no multiple of %lld: NCCL takes %lld", limits[i].multiple, limits[i].most);
+    if (value < limits[i].least || value > limits[i].most)
+      return g_strdup_printf("outside %lld..%lld", limits[i].least, limits[i].most);
+  }
+  return NULL;
+}
+
 static char *level_remark(const CsimNcclEnv *env, const char *name) {
   if (csim_nccl_env_level(env, name, -1) >= 0) return NULL;
   return g_strdup("not a distance: NCCL takes the default; LOC, NVL, NVB, C2C, PIX, PXB, P2C, PXN, PHB, SYS "
@@ -39,7 +62,9 @@ static char *level_remark(const CsimNcclEnv *env, const char *name) {
 }
 
 static char *value_remark(const CsimNcclEnv *env, const CsimNcclVar *var, const char *text) {
-  if (var->kind == CSIM_VAR_INT) return number_remark(text);
+  char *odd = var->kind == CSIM_VAR_INT ? number_remark(text) : NULL;
+  if (odd) return odd;
+  if (var->kind == CSIM_VAR_INT) return limit_remark(env, var->name);
   if (var->kind == CSIM_VAR_LEVEL) return level_remark(env, var->name);
   return NULL;
 }

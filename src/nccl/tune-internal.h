@@ -49,6 +49,9 @@ struct CsimTuning {
 CsimTuning *csim_tuning_from_input(const CsimTuneInput *in, const CsimComm *comm, const CsimNcclEnv *env);
 void csim_tuning_input(const CsimComm *comm, CsimTuneInput *out);
 
+/* csim_nccl_env_check_comm on plain numbers; nvls: NVLS is available. */
+void csim_env_check_input(const CsimNcclEnv *env, const CsimTuneInput *in, gboolean nvls, CsimDiag *diag);
+
 /* Which search result serves an algorithm (CSIM_GRAPH_*). */
 int csim_tune_graph_of(CsimAlgo algo);
 /* Fill parts of t; t->in must be set. */

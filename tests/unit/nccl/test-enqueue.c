@@ -358,7 +358,8 @@ static void test_real_table(void) {
   /* "threadThresholds 8/8/64 | 16/8/64 | 512 | 512" and "P2P Chunksize set to 524288" of nccl-info.log. */
   g_assert_cmpint(csim_tuning_threshold(t, CSIM_ALGO_RING, CSIM_PROTO_LL), ==, 16);
   g_assert_cmpint(csim_tuning_threshold(t, CSIM_ALGO_COLLNET_CHAIN, CSIM_PROTO_SIMPLE), ==, 512);
-  g_assert_cmpint(csim_tuning_shape(t, CSIM_COLL_SENDRECV, CSIM_ALGO_P2P, CSIM_PROTO_SIMPLE).step, ==, 524288);
+  g_assert_cmpint(csim_tuning_shape(t, CSIM_COLL_SENDRECV, CSIM_ALGO_P2P, CSIM_PROTO_SIMPLE).step, ==,
+                  524288);
 }
 
 /* Where 2.28.3 used more channels: the least traffic worth a channel was 16 KiB then and is 32 KiB in 2.30. With 16 KiB all sizes
@@ -414,6 +415,27 @@ static void test_real_choices(void) {
   if (lines) g_assert_cmpint(n, ==, 155);
 }
 
+static guint notes_of(const CsimTuneInput *in, gboolean nvls, const char *setting) {
+  const char *settings[] = {setting, NULL};
+  g_autoptr(CsimDiag) diag = csim_diag_new();
+  g_autoptr(CsimNcclEnv) env = csim_nccl_env_new(NULL, settings, NULL, NULL);
+  csim_env_check_input(env, in, nvls, diag);
+  return csim_diag_n(diag);
+}
+
+/* Variables that cannot matter on the communicator at hand are named; those that can are not. */
+static void test_idle_variables(void) {
+  CsimTuneInput several = h100_nodes(2), old = h100_node;
+  old.min_sm = 80;
+  g_assert_cmpuint(notes_of(&h100_node, TRUE, "NCCL_CROSS_NIC=1"), ==, 1);
+  g_assert_cmpuint(notes_of(&several, TRUE, "NCCL_CROSS_NIC=1"), ==, 0);
+  g_assert_cmpuint(notes_of(&h100_node, TRUE, "NCCL_NVLS_ENABLE=0"), ==, 0);
+  g_assert_cmpuint(notes_of(&old, FALSE, "NCCL_NVLS_ENABLE=0"), ==, 1);
+  g_assert_cmpuint(notes_of(&h100_node, TRUE, "NCCL_P2P_PCI_CHUNKSIZE=65536"), ==, 1);
+  g_assert_cmpuint(notes_of(&h100_node, TRUE, "NCCL_P2P_NVL_CHUNKSIZE=65536"), ==, 0);
+  g_assert_cmpuint(notes_of(&h100_node, TRUE, "NCCL_ALGO=Ring"), ==, 0);
+}
+
 int main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/nccl/enqueue/worked-examples", test_worked_examples);
@@ -427,5 +449,6 @@ int main(int argc, char **argv) {
   g_test_add_func("/nccl/enqueue/p2p-pieces", test_p2p_pieces);
   g_test_add_func("/nccl/enqueue/real-table", test_real_table);
   g_test_add_func("/nccl/enqueue/real-choices", test_real_choices);
+  g_test_add_func("/nccl/enqueue/idle-variables", test_idle_variables);
   return g_test_run();
 }

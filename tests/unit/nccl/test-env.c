@@ -159,6 +159,9 @@ static void test_warnings(void) {
                                      "link_width in the topology file");
   assert_warns("NCCL_BUFFSIZE=8M", "NCCL_BUFFSIZE: \"8M\": NCCL reads only the leading number, 8");
   assert_warns("NCCL_BUFFSIZE=big", "NCCL_BUFFSIZE: \"big\": no digits: NCCL reads 0");
+  assert_warns("NCCL_NTHREADS=100", "NCCL_NTHREADS: \"100\": no multiple of 32: NCCL takes 512");
+  assert_warns("NCCL_NTHREADS=32", "NCCL_NTHREADS: \"32\": outside 64..512");
+  assert_warns("NCCL_MAX_NCHANNELS=128", "NCCL_MAX_NCHANNELS: \"128\": outside 1..64");
   assert_warns("NCCL_TESTS_DEVICE=0", "NCCL_TESTS_DEVICE: read by nccl-tests, not by NCCL");
   assert_warns("NCCL_GDRCOPY_ENABLE=1",
                "NCCL_GDRCOPY_ENABLE: has no effect here: the simulator does not model it");
@@ -205,6 +208,41 @@ static void test_table(void) {
     g_assert_false(vars[i].honoured && vars[i].timeless);
     g_assert_null(csim_nccl_var_myth(vars[i].name));
     g_assert_true(csim_nccl_var_find(vars[i].name) == &vars[i]);
+  }
+}
+
+/* All text of the sources that may read variables: every .c of src/ but the table and the list of myths. */
+static void gather_sources(const char *folder, GString *all) {
+  g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
+  for (const char *name; dir && (name = g_dir_read_name(dir));) {
+    g_autofree char *path = g_build_filename(folder, name, NULL), *text = NULL;
+    if (g_file_test(path, G_FILE_TEST_IS_DIR))
+      gather_sources(path, all);
+    else if (g_str_has_suffix(name, ".c") && !g_str_equal(name, "env-table.c") &&
+             !g_str_equal(name, "env-myths.c") && !g_str_equal(name, "env-idle.c") &&
+             !g_str_equal(name, "env-check.c") && g_file_get_contents(path, &text, NULL, NULL))
+      g_string_append(all, text);
+  }
+}
+
+/* A variable is "honoured" in the table if and only if some source reads it. */
+static void test_table_is_true(void) {
+  const char *root = g_getenv("COLLSIM_SOURCE_ROOT");
+  g_autoptr(GString) all = g_string_new(NULL);
+  g_autofree char *folder = g_build_filename(root ? root : ".", "src", NULL);
+  gather_sources(folder, all);
+  if (all->len == 0) {
+    g_test_skip("the sources are not there (COLLSIM_SOURCE_ROOT)");
+    return;
+  }
+  guint n;
+  const CsimNcclVar *vars = csim_nccl_vars(&n);
+  for (guint i = 0; i < n; i++) {
+    g_autofree char *quoted = g_strdup_printf("\"%s\"", vars[i].name);
+    gboolean read = strstr(all->str, quoted) != NULL;
+    if (read != vars[i].honoured)
+      g_error("src/nccl/env-table.c: %s is marked %s, but %s source reads it", vars[i].name,
+              vars[i].honoured ? "honoured" : "not honoured", read ? "a" : "no");
   }
 }
 
@@ -272,6 +310,7 @@ int main(int argc, char **argv) {
   g_test_add_func("/nccl/env/warnings", test_warnings);
   g_test_add_func("/nccl/env/myths", test_myths);
   g_test_add_func("/nccl/env/table", test_table);
+  g_test_add_func("/nccl/env/table-is-true", test_table_is_true);
   g_test_add_func("/nccl/env/files", test_files);
   g_test_add_func("/nccl/env/report", test_report);
   return g_test_run();
