@@ -42,7 +42,8 @@ const CsimNetList *csim_search_select_nets(CsimSearch *s, int gpu) {
   if (s->scatter_nets) add_local_by_channel(s, first, end, list);
   else
     for (int g = first; g < end; g++) add_local_of_gpu(s, g, list);
-  add_by_type(s, first, end, list);
+  /* A user's limit on NICs a GPU holds for the search too: only the GPUs' own ones (seen in the NCCL_NETDEVS_POLICY=MAX:1 vectors). */
+  if (!s->own_nets_only) add_by_type(s, first, end, list);
   return list;
 }
 

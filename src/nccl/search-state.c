@@ -2,6 +2,7 @@
 #include "nccl/search-state.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int link_id(const CsimSearch *s, const CsimTopoNode *owner, const CsimTopoLink *link) {
@@ -170,6 +171,8 @@ CsimSearch *csim_search_new(const CsimSystem *system, const CsimPaths *paths, co
   s->has_nvs = csim_system_n(system, CSIM_NODE_NVS) > 0;
   s->scatter_nets = system->n_hosts > 1 && csim_nccl_env_int(env, "NCCL_MNNVL_SCATTER_NETS_ENABLE", 1) != 0;
   s->rail_per_host = csim_nccl_env_int(env, "NCCL_MNNVL_RAIL_PER_HOST", 0) != 0;
+  const char *policy = csim_nccl_env_text(env, "NCCL_NETDEVS_POLICY");
+  s->own_nets_only = policy && g_ascii_strncasecmp(policy, "MAX:", 4) == 0 && atoi(policy + 4) > 0;
   s->first_link = g_hash_table_new(NULL, NULL);
   build_links(s);
   build_paths(s);

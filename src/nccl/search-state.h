@@ -44,7 +44,7 @@ struct CsimSearch {
   const CsimNcclEnv *env;
   CsimSearchLimits limits;
   int n_gpus, n_nets, n_hosts;
-  gboolean has_nvs, scatter_nets, rail_per_host;
+  gboolean has_nvs, scatter_nets, rail_per_host, own_nets_only;
 
   CsimSearchLink *links;
   int n_links;
