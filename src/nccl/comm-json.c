@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define DETAIL_MACHINES 2  /* up to here with nodes and paths */
 #define FULL_MACHINES 16   /* beyond, only heads of long lists */
 #define FULL_RANKS 4096    /* beyond, no full list at all */
 #define HEAD_RING 3        /* machines */
@@ -238,6 +239,12 @@ static void add_nvls_trees(cJSON *root, const CsimComm *c) {
 
 /* ---- all ---- */
 
+static void add_system(cJSON *root, const CsimComm *c) {
+  const CsimCommClass *cls = c->node[0].cls;
+  gboolean details = c->info.n_machines <= DETAIL_MACHINES;
+  cJSON_AddItemToObject(root, "system", csim_json_system(cls->paths, &cls->limits, cls->search, details));
+}
+
 static void add_tuning(cJSON *root, const CsimComm *c) {
   g_autoptr(CsimTuning) tuning = csim_tuning_new(c, c->env, NULL);
   if (tuning) cJSON_AddItemToObject(root, "tuning", csim_json_tuning(tuning));
@@ -248,6 +255,7 @@ cJSON *csim_comm_to_json(const CsimComm *c, guint parts) {
   cJSON_AddNumberToObject(root, "nNodes", c->info.n_machines);
   cJSON_AddNumberToObject(root, "nRanks", c->info.n_ranks);
   cJSON_AddNumberToObject(root, "ncclNodes", c->info.n_nodes);
+  if (parts & CSIM_JSON_SYSTEM) add_system(root, c);
   if (parts & CSIM_JSON_GRAPHS) add_graphs(root, c);
   if (parts & CSIM_JSON_CHANNELS) add_channels(root, c);
   if (parts & CSIM_JSON_TREES) {
