@@ -23,8 +23,10 @@ enum { ROUND, WORKS, PEER, BARRIERS, SRC, DST, LEFT, CHUNK };
 enum { KIND_SEND, KIND_RECV, KIND_COPY };
 
 typedef struct {
-  int n_rounds, max_parts;
+  int n_rounds;
+  int min_parts, max_parts; /* of all works */
   int *first;          /* [round]: first channel */
+  int *self;           /* [rank]: the round in which it meets itself */
   int *list, *list_at; /* rounds that may use channel c: list[list_at[c] .. list_at[c+1]) */
   int (*own)[2];       /* [rank]: rounds with traffic, ascending, -1 none; NULL: every round */
   int dense_rank;      /* the one rank that has traffic in every round nevertheless, or -1 */
@@ -112,12 +114,11 @@ static CsimBytes dst_block(const CsimPlan *plan, int from) {
 
 /* --- works of a channel -------------------------------------------------------------------------------------------- */
 
-typedef struct { int round, to, from; P2pPart send, recv; } Work;
+typedef struct { int to, from; P2pPart send, recv; } Work;
 
 /* What rank does in the round on this channel; FALSE if nothing. */
 static gboolean find_work(const CsimPlan *plan, int rank, int channel, int round, Work *w) {
   if (!round_of(plan, rank, round, &w->to, &w->from)) return FALSE;
-  w->round = round;
   w->send.here = w->recv.here = FALSE;
   CsimBytes bytes = plan->spec.count_bytes;
   if (is_transfer(plan, rank, w->to)) w->send = p2p_part(plan, rank, w->to, bytes, round, channel);
@@ -152,10 +153,17 @@ static int slots(const CsimPlan *plan, int rank, int channel) {
 
 static int kind_of(int k, int index) { return index < k ? KIND_SEND : index < 2 * k ? KIND_RECV : KIND_COPY; }
 
-static gboolean is_mine(const Work *w, int rank, int kind, int slot, int64_t number) {
-  if (kind == KIND_COPY) return w->to == rank && w->send.here;
-  if (w->to == rank || (number & (BATCH - 1)) != slot) return FALSE;
-  return kind == KIND_SEND ? w->send.here : w->recv.here;
+/* Whether work number `number` may be the lane's, as far as the round tells. */
+static gboolean may_be_mine(const P2p *p, int rank, int kind, int slot, int round, int64_t number) {
+  if (kind == KIND_COPY) return round == p->self[rank];
+  return round != p->self[rank] && (number & (BATCH - 1)) == slot;
+}
+
+/* Most works are not the lane's, and it need not look at them when they are sure to be on its channel. */
+static gboolean is_sure(const CsimPlan *plan, int channel, int round) {
+  const P2p *p = plan->own;
+  int i = channel - p->first[round];
+  return (i < 0 ? i + plan->spec.n_channels : i) < p->min_parts;
 }
 
 /* Goes on to the lane's next part; FALSE if there is no more. */
@@ -165,9 +173,15 @@ static gboolean next_part(const CsimPlan *plan, CsimPlanCursor *cursor, Work *w)
   int k = slots(plan, lane.rank, lane.channel), kind = kind_of(k, lane.index), round;
   int slot = kind == KIND_RECV ? lane.index - k : lane.index;
   while ((round = next_round(plan, cursor)) >= 0) {
+    gboolean maybe = may_be_mine(plan->own, lane.rank, kind, slot, round, at[WORKS]);
+    if (!maybe && is_sure(plan, lane.channel, round)) {
+      at[WORKS]++;
+      continue;
+    }
     if (!find_work(plan, lane.rank, lane.channel, round, w)) continue;
-    if (!is_mine(w, lane.rank, kind, slot, at[WORKS]++)) continue;
+    at[WORKS]++;
     const P2pPart *part = kind == KIND_RECV ? &w->recv : &w->send;
+    if (!maybe || !part->here) continue;
     at[SRC] = src_block(plan, w->to) + part->offset;
     at[DST] = dst_block(plan, w->from) + part->offset;
     at[LEFT] = part->bytes;
@@ -237,6 +251,12 @@ static void find_own_rounds(CsimPlan *plan, P2p *p) {
   }
 }
 
+static void find_self_rounds(CsimPlan *plan, P2p *p) {
+  P2pHints hints = { 0 };
+  p->self = g_new(int, plan->n);
+  for (int r = 0; r < plan->n; r++) p->self[r] = p2p_find_round(plan, &hints, r, r, TRUE);
+}
+
 static int most_parts(const CsimPlan *plan, int rank, int round) {
   int to, from, n = 0;
   round_of(plan, rank, round, &to, &from);
@@ -248,6 +268,7 @@ static int most_parts(const CsimPlan *plan, int rank, int round) {
 static void count_works(CsimPlan *plan, P2p *p, int rank, int round) {
   int n = most_parts(plan, rank, round), c = p->first[round];
   p->max_parts = MAX(p->max_parts, n);
+  p->min_parts = MIN(p->min_parts, n);
   for (int i = 0; i < n; i++) {
     p->works[rank * plan->spec.n_channels + c]++;
     if (++c == plan->spec.n_channels) c = 0;
@@ -294,6 +315,8 @@ static gboolean p2p_setup(CsimPlan *plan, GError **error) {
   p->n_rounds = p2p_count_rounds(plan);
   p->dense_rank = plan->spec.coll == CSIM_COLL_SENDRECV ? -1 : plan->spec.root;
   p->last.lane.rank = -1;
+  p->min_parts = plan->spec.n_channels;
+  find_self_rounds(plan, p);
   if (plan->spec.coll != CSIM_COLL_ALLTOALL) find_own_rounds(plan, p);
   find_first_channels(plan, p);
   count_all_works(plan, p);
@@ -304,6 +327,7 @@ static gboolean p2p_setup(CsimPlan *plan, GError **error) {
 static void p2p_teardown(CsimPlan *plan) {
   P2p *p = plan->own;
   g_free(p->first);
+  g_free(p->self);
   g_free(p->list);
   g_free(p->list_at);
   g_free(p->own);
@@ -315,8 +339,7 @@ static void p2p_teardown(CsimPlan *plan) {
 
 static gboolean has_copy(const CsimPlan *plan, int rank, int channel) {
   if (!is_transfer(plan, rank, rank)) return FALSE;
-  P2pHints hints = { 0 };
-  int round = p2p_find_round(plan, &hints, rank, rank, TRUE);
+  int round = ((const P2p *)plan->own)->self[rank];
   return p2p_part(plan, rank, rank, plan->spec.count_bytes, round, channel).here;
 }
 
