@@ -4,6 +4,7 @@
 
 #define MIN_TRAFFIC 32768 /* bytes of traffic that are worth a channel */
 #define CELL_ALIGN 16
+#define LEAST_BUFFER 32768 /* assumed: NCCL checks nothing and fails on less */
 
 /* LL: 512 threads x 8 lines x 16 bytes x 8 slots; LL128: 640 threads x 120 x 8 bytes x 8 slots. */
 void csim_tune_fill_buffers(CsimTuning *t, const CsimNcclEnv *env) {
@@ -15,7 +16,7 @@ void csim_tune_fill_buffers(CsimTuning *t, const CsimNcclEnv *env) {
                               {"NCCL_BUFFSIZE", 1 << 22}};
   for (int p = 0; p < CSIM_N_PROTOS; p++) {
     int64_t wanted = csim_nccl_env_int(env, buffers[p].name, -2);
-    t->buffer[p] = wanted > 0 ? wanted : buffers[p].bytes;
+    t->buffer[p] = wanted > 0 ? CLAMP(wanted, LEAST_BUFFER, G_MAXINT) : buffers[p].bytes;
   }
 }
 

@@ -37,10 +37,17 @@ static const struct {
   const char *name;
   long long least, most, multiple;
 } limits[] = {
-    {"NCCL_NTHREADS", 64, 512, 32},       {"NCCL_LL128_NTHREADS", 160, 640, 32},
-    {"NCCL_MIN_NCHANNELS", 0, 64, 1},     {"NCCL_MAX_NCHANNELS", 1, 64, 1},
-    {"NCCL_MIN_CTAS", 1, 64, 1},          {"NCCL_MAX_CTAS", 1, 64, 1},
-    {"NCCL_MIN_P2P_NCHANNELS", 1, 64, 1}, {"NCCL_MAX_P2P_NCHANNELS", 1, 64, 1},
+    {"NCCL_NTHREADS", 64, 512, 32},
+    {"NCCL_LL128_NTHREADS", 160, 640, 32},
+    {"NCCL_MIN_NCHANNELS", 0, 64, 1},
+    {"NCCL_MAX_NCHANNELS", 1, 64, 1},
+    {"NCCL_MIN_CTAS", 1, 64, 1},
+    {"NCCL_MAX_CTAS", 1, 64, 1},
+    {"NCCL_BUFFSIZE", 32768, G_MAXINT, 1},
+    {"NCCL_LL_BUFFSIZE", 32768, G_MAXINT, 1},
+    {"NCCL_LL128_BUFFSIZE", 32768, G_MAXINT, 1},
+    {"NCCL_MIN_P2P_NCHANNELS", 1, 64, 1},
+    {"NCCL_MAX_P2P_NCHANNELS", 1, 64, 1},
 };
 
 static char *limit_remark(const CsimNcclEnv *env, const char *name) {

@@ -4,6 +4,7 @@
 
 #define BATCH 8         /* send/recv pairs that run together on a channel */
 #define PART_ALIGN 4096 /* parts start on pages */
+#define LEAST_CHUNK 512 /* a row of a warp's 16-byte packs */
 
 static int gcd(int a, int b) {
   return b ? gcd(b, a % b) : a;
@@ -80,9 +81,10 @@ static CsimBytes default_chunk(const CsimTuning *t, const CsimNcclEnv *env) {
 }
 
 void csim_tune_fill_p2p(CsimTuning *t, const CsimNcclEnv *env) {
-  t->p2p_chunk = CLAMP(default_chunk(t, env), 512, t->buffer[CSIM_PROTO_SIMPLE] / CSIM_STEPS);
-  t->p2p_chunk_forced = MAX(csim_nccl_env_int(env, "NCCL_CHUNK_SIZE", 0), 0);
-  t->p2p_ll_threshold = csim_nccl_env_int(env, "NCCL_P2P_LL_THRESHOLD", 16384);
+  t->p2p_chunk = CLAMP(default_chunk(t, env), LEAST_CHUNK, t->buffer[CSIM_PROTO_SIMPLE] / CSIM_STEPS);
+  int64_t forced = csim_nccl_env_int(env, "NCCL_CHUNK_SIZE", 0);
+  t->p2p_chunk_forced = forced > 0 ? CLAMP(forced, LEAST_CHUNK, G_MAXINT) : 0;
+  t->p2p_ll_threshold = CLAMP(csim_nccl_env_int(env, "NCCL_P2P_LL_THRESHOLD", 16384), 0, G_MAXINT);
   t->p2p_net_ll = csim_nccl_env_int(env, "NCCL_ALLOC_P2P_NET_LL_BUFFERS", 0) == 1;
   fill_schedule(t, env);
 }

@@ -113,7 +113,7 @@ static float correction(const CsimTuning *t, CsimAlgo algo, CsimProto proto, Csi
 /* Large enough pieces make a Simple ring over several nodes wait for the network's plateau. */
 static float latency_factor(const CsimTuning *t, CsimAlgo algo, CsimProto proto, CsimBytes n_bytes) {
   if (algo != CSIM_ALGO_RING || proto != CSIM_PROTO_SIMPLE || t->in.n_nodes == 1) return 1;
-  if (n_bytes / ((CsimBytes)t->in.n_channels * t->in.n_ranks) < 64) return 1;
+  if (n_bytes / (MAX((CsimBytes)t->in.n_channels, 1) * t->in.n_ranks) < 64) return 1;
   return t->in.min_sm < 80 ? 1.9f : 1.4f;
 }
 
@@ -224,7 +224,7 @@ void csim_tune_call_size(const CsimTuning *t, CsimAlgo algo, CsimProto proto, Cs
   if (proto == CSIM_PROTO_SIMPLE && algo == CSIM_ALGO_TREE) nt += 4 * WARP;
   nt = MAX(nt, 3 * WARP);
   if (algo == CSIM_ALGO_TREE || algo == CSIM_ALGO_PAT) nt = MAX_THREADS;
-  *n_channels = nc;
+  *n_channels = MAX(nc, 1);
   *n_threads = nt;
 }
 

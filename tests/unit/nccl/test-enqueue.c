@@ -415,6 +415,53 @@ static void test_real_choices(void) {
   if (lines) g_assert_cmpint(n, ==, 155);
 }
 
+/* Whatever text a variable carries: a choice is made or refused, and shares cover the call. */
+static void use_everything(const CsimTuneInput *in, const char *setting) {
+  const char *settings[] = {setting, NULL};
+  g_autoptr(CsimTuning) t = tuning_with(in, settings);
+  for (int f = 0; f < CSIM_N_NCCL_FUNCS; f++)
+    for (CsimBytes count = 1; count < GIB; count = count * 37 + 5) {
+      CsimChoice choice;
+      CsimPart parts[CSIM_MAX_CHANNELS];
+      int used;
+      if (!csim_tuning_choose(t, (CsimColl)f, CSIM_TYPE_FLOAT, CSIM_OP_SUM, count * 4, &choice, NULL))
+        continue;
+      csim_tuning_split(t, (CsimColl)f, &choice, CSIM_TYPE_FLOAT, count, parts, &used);
+      assert_no_gap(parts, used, count * 4);
+      CsimP2pSplit s;
+      csim_tuning_p2p_split(t, 0, in->n_ranks - 1, count, 1, &s);
+      g_assert_cmpint(s.n_parts * s.part, >=, count);
+      g_assert_cmpint(s.chunk, >, 0);
+    }
+}
+
+static void test_odd_values(void) {
+  static const char *const names[] = {"NCCL_BUFFSIZE",
+                                      "NCCL_LL_BUFFSIZE",
+                                      "NCCL_LL128_BUFFSIZE",
+                                      "NCCL_NTHREADS",
+                                      "NCCL_LL128_NTHREADS",
+                                      "NCCL_THREAD_THRESHOLDS",
+                                      "NCCL_NET_OVERHEAD",
+                                      "NCCL_PAT_ENABLE",
+                                      "NCCL_LL128_C2C",
+                                      "NCCL_P2P_NET_CHUNKSIZE",
+                                      "NCCL_P2P_NVL_CHUNKSIZE",
+                                      "NCCL_P2P_LL_THRESHOLD",
+                                      "NCCL_CHUNK_SIZE",
+                                      "NCCL_P2P_SCHEDULE_GROUP_SIZE",
+                                      "NCCL_ALLOC_P2P_NET_LL_BUFFERS"};
+  static const char *const values[] = {
+      "", "0", "-1", "1", "7", "33", "2147483647", "9223372036854775807", "99999999999999999999", "x"};
+  CsimTuneInput several = h100_nodes(3);
+  for (guint i = 0; i < G_N_ELEMENTS(names); i++)
+    for (guint k = 0; k < G_N_ELEMENTS(values); k++) {
+      g_autofree char *setting = g_strdup_printf("%s=%s", names[i], values[k]);
+      use_everything(&h100_node, setting);
+      use_everything(&several, setting);
+    }
+}
+
 static guint notes_of(const CsimTuneInput *in, gboolean nvls, const char *setting) {
   const char *settings[] = {setting, NULL};
   g_autoptr(CsimDiag) diag = csim_diag_new();
@@ -449,6 +496,7 @@ int main(int argc, char **argv) {
   g_test_add_func("/nccl/enqueue/p2p-pieces", test_p2p_pieces);
   g_test_add_func("/nccl/enqueue/real-table", test_real_table);
   g_test_add_func("/nccl/enqueue/real-choices", test_real_choices);
+  g_test_add_func("/nccl/enqueue/odd-values", test_odd_values);
   g_test_add_func("/nccl/enqueue/idle-variables", test_idle_variables);
   return g_test_run();
 }

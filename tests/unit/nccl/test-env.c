@@ -158,6 +158,7 @@ static void test_warnings(void) {
   assert_warns("NCCL_PCIE_WIDTH=16", "NCCL_PCIE_WIDTH: NCCL has no such variable: the lane count comes from "
                                      "link_width in the topology file");
   assert_warns("NCCL_BUFFSIZE=8M", "NCCL_BUFFSIZE: \"8M\": NCCL reads only the leading number, 8");
+  assert_warns("NCCL_BUFFSIZE=8", "NCCL_BUFFSIZE: \"8\": outside 32768..2147483647");
   assert_warns("NCCL_BUFFSIZE=big", "NCCL_BUFFSIZE: \"big\": no digits: NCCL reads 0");
   assert_warns("NCCL_NTHREADS=100", "NCCL_NTHREADS: \"100\": no multiple of 32: NCCL takes 512");
   assert_warns("NCCL_NTHREADS=32", "NCCL_NTHREADS: \"32\": outside 64..512");
