@@ -47,7 +47,8 @@ static double soft_rate(const CsimFluid *f, const Class *c) {
     if (l->curve == 0 || l->loose || (seen && seen->share == l->share && seen->curve == l->curve)) continue;
     Curve *curve = g_ptr_array_index(f->curves, l->curve - 1);
     double x = cap / l->share;
-    if (x >= curve->floor) rate = MIN(rate, cap * slow_down(curve, x));
+    double soft = x < curve->floor ? cap : cap * slow_down(curve, x);
+    if (soft < rate) rate = soft;
     seen = l;
   }
   return rate;

@@ -7,8 +7,8 @@
  * minimum of the lowest bucket and its entries spread over buckets of lower digits.
  *
  * Buckets are lists of blocks, appended to and spread in order: equal dates stay in order of arrival without
- * any comparison and no entry is copied to make room. Blocks are reserved on push for the worst spread of the
- * pending entries, so that memory depends on their largest number only.
+ * any comparison and no entry is copied to make room. Block i is the first of bucket i for ever; further ones are
+ * reserved on push for the worst spread of the pending entries, so that memory depends on their largest number only.
  */
 #include "sim/queue.h"
 
@@ -41,9 +41,10 @@ struct CsimQueue {
   uint32_t n_blocks, free_block;
 };
 
-/* Each bucket may have one block that is not full, and bucket 0 one that is partly taken. */
+/* However n entries lie, they need at most n / BLOCK_ENTRIES blocks beside the first ones; bucket 0 may have one more
+ * that is partly taken. */
 static void grow_blocks(CsimQueue *q) {
-  uint32_t old = q->n_blocks;
+  uint32_t old = q->n_blocks ? q->n_blocks : N_BUCKETS;
   q->n_blocks = MAX(256, 2 * old);
   q->room = (gsize)(q->n_blocks - N_BUCKETS - 1) * BLOCK_ENTRIES;
   q->blocks = g_renew(Block, q->blocks, q->n_blocks);
@@ -70,7 +71,8 @@ static CsimQueue *radix_new(void) {
   CsimQueue *q = g_new0(CsimQueue, 1);
   q->free_block = NO_BLOCK;
   for (guint i = 0; i < N_BUCKETS; i++)
-    q->bucket[i].head = q->bucket[i].tail = NO_BLOCK;
+    q->bucket[i].tail = NO_BLOCK;
+  grow_blocks(q);
   return q;
 }
 
@@ -87,16 +89,19 @@ static inline guint bucket_of(CsimTime last, CsimTime time) {
   return 1 + level * DIGITS + (((uint64_t)time >> (level * DIGIT_BITS)) & (DIGITS - 1));
 }
 
-/* An empty bucket takes its first block. */
+static inline gboolean is_empty(const Bucket *b) { return b->tail == NO_BLOCK; }
+
 static void open_bucket(CsimQueue *q, guint i) {
   Bucket *b = &q->bucket[i];
-  b->head = b->tail = take_block(q);
+  b->head = b->tail = i;
   b->min = CSIM_TIME_NEVER;
+  q->blocks[i].n = 0;
+  q->blocks[i].next = NO_BLOCK;
   q->mask[i / 64] |= UINT64_C(1) << (i % 64);
 }
 
-static void close_bucket(CsimQueue *q, guint i) {
-  q->bucket[i].head = q->bucket[i].tail = NO_BLOCK;
+static inline void close_bucket(CsimQueue *q, guint i) {
+  q->bucket[i].tail = NO_BLOCK;
   q->mask[i / 64] &= ~(UINT64_C(1) << (i % 64));
 }
 
@@ -109,7 +114,7 @@ static Block *extend_bucket(CsimQueue *q, Bucket *b) {
 
 static inline void append(CsimQueue *q, guint i, CsimQueueEntry entry) {
   Bucket *b = &q->bucket[i];
-  if (b->tail == NO_BLOCK) open_bucket(q, i);
+  if (is_empty(b)) open_bucket(q, i);
   Block *block = &q->blocks[b->tail];
   if (G_UNLIKELY(block->n == BLOCK_ENTRIES)) block = extend_bucket(q, b);
   block->entry[block->n++] = entry;
@@ -139,7 +144,7 @@ static void spread(CsimQueue *q, guint i) {
     uint32_t next = block->next;
     for (uint32_t k = 0; k < block->n; k++)
       append(q, bucket_of(q->last, block->entry[k].time), block->entry[k]);
-    give_block(q, at);
+    if (at != i) give_block(q, at);
     at = next;
   }
 }
@@ -153,28 +158,21 @@ static CsimQueueEntry take_first(CsimQueue *q) {
     q->head_at = 0;
     if (next == NO_BLOCK) close_bucket(q, 0);
     else b->head = next;
-    give_block(q, done);
+    if (done != 0) give_block(q, done);
   }
   q->n--;
   return first;
 }
 
-/* Bucket i holds one entry: no need to send it through bucket 0. */
-static CsimQueueEntry take_only(CsimQueue *q, guint i) {
-  uint32_t block = q->bucket[i].head;
-  close_bucket(q, i);
-  give_block(q, block);
-  q->n--;
-  q->last = q->blocks[block].entry[0].time;
-  return q->blocks[block].entry[0];
-}
-
 static gboolean radix_pop(CsimQueue *q, CsimTime limit, CsimQueueEntry *out) {
-  if (q->bucket[0].head == NO_BLOCK) {
+  if (is_empty(&q->bucket[0])) {
     guint i = lowest_bucket(q);
     if (i == N_BUCKETS || q->bucket[i].min > limit) return FALSE;
-    if (q->bucket[i].head == q->bucket[i].tail && q->blocks[q->bucket[i].head].n == 1) {
-      *out = take_only(q, i);
+    if (q->blocks[i].n == 1) { /* alone: it need not go through bucket 0 */
+      close_bucket(q, i);
+      q->n--;
+      *out = q->blocks[i].entry[0];
+      q->last = out->time;
       return TRUE;
     }
     spread(q, i);
