@@ -14,8 +14,8 @@
 typedef struct {
   const char *path, *like; /* like: path of the group to inherit from, NULL for none */
   CsimLoc like_loc;
-  int sm, nvlinks;         /* "match": 0 not given */
-  GPtrArray *devices;      /* const char*, PCI device ids in lower case */
+  int sm, nvlinks;    /* "match": 0 not given */
+  GPtrArray *devices; /* const char*, PCI device ids in lower case */
 } CsimGroup;
 
 typedef struct {
@@ -26,7 +26,8 @@ typedef struct {
 
 /* Reads one file of constants (text of `length` bytes called `name`; text NULL: reads the file `name`). overlay: names must exist already,
  * and source and confidence may be left out. Findings go to build->diag. */
-void csim_catalogue_read(CsimCatalogueBuild *build, const char *name, const char *text, gssize length, gboolean overlay);
+void csim_catalogue_read(CsimCatalogueBuild *build, const char *name, const char *text, gssize length,
+                         gboolean overlay);
 /* "gpu.h100.flag_latency=620ns". */
 void csim_catalogue_set(CsimCatalogueBuild *build, const char *assignment);
 

@@ -29,18 +29,23 @@ static gboolean parse_number(const char *text, double *out, GError **error) {
     *out = value;
     return TRUE;
   }
-  csim_error_set(error, CSIM_ERROR_SYNTAX, CSIM_LOC_NONE,
-                 "'%.40s': not a value; allowed: a time (620ns), a rate (48.7GB/s), a size (8KiB) or a number", text);
+  csim_error_set(
+      error, CSIM_ERROR_SYNTAX, CSIM_LOC_NONE,
+      "'%.40s': not a value; allowed: a time (620ns), a rate (48.7GB/s), a size (8KiB) or a number", text);
   return FALSE;
 }
 
 gboolean csim_constant_parse(CsimConstant *constant, const char *text, GError **error) {
   constant->unit = kind_of_text(text);
   switch (constant->unit) {
-    case CSIM_UNIT_TIME: return csim_time_parse(text, &constant->time, error);
-    case CSIM_UNIT_RATE: return csim_rate_parse(text, &constant->rate, error);
-    case CSIM_UNIT_BYTES: return csim_bytes_parse(text, &constant->bytes, error);
-    case CSIM_UNIT_NUMBER: break;
+  case CSIM_UNIT_TIME:
+    return csim_time_parse(text, &constant->time, error);
+  case CSIM_UNIT_RATE:
+    return csim_rate_parse(text, &constant->rate, error);
+  case CSIM_UNIT_BYTES:
+    return csim_bytes_parse(text, &constant->bytes, error);
+  case CSIM_UNIT_NUMBER:
+    break;
   }
   return parse_number(text, &constant->number, error);
 }
@@ -59,7 +64,8 @@ static void read_value(CsimJson *entry, CsimConstant *constant) {
   CsimJsonType type = csim_json_type(value);
   g_autoptr(GError) error = NULL;
   if (type != CSIM_JSON_TEXT && type != CSIM_JSON_NUMBER)
-    csim_json_error(value, CSIM_ERROR_SCHEMA, "a constant's value is a number or a text with a unit, e.g. 620ns");
+    csim_json_error(value, CSIM_ERROR_SCHEMA,
+                    "a constant's value is a number or a text with a unit, e.g. 620ns");
   else if (!csim_constant_parse(constant, csim_json_text_of(value), &error))
     csim_json_error(value, CSIM_ERROR_VALUE, "%s", error->message);
 }
@@ -89,7 +95,8 @@ static void read_match(Reader *reader, CsimJson *match, const char *path) {
   group->sm = (int)sm;
   group->nvlinks = (int)nvlinks;
   const char *device = NULL;
-  for (CsimJson *v = csim_json_first(csim_json_array(match, "devices", CSIM_JSON_OPTIONAL)); v != NULL; v = csim_json_next(v)) {
+  for (CsimJson *v = csim_json_first(csim_json_array(match, "devices", CSIM_JSON_OPTIONAL)); v != NULL;
+       v = csim_json_next(v)) {
     if (!csim_json_as_text(v, &device)) continue;
     g_autofree char *lower = g_ascii_strdown(device, -1);
     g_ptr_array_add(group->devices, (gpointer)g_intern_string(lower));
@@ -134,15 +141,15 @@ static void read_group(Reader *reader, CsimJson *object, const char *path) {
 static void unknown_name(CsimCatalogueBuild *build, const char *name, CsimLoc loc) {
   g_auto(GStrv) names = csim_catalogue_names(build);
   const char *nearest = csim_nearest(name, (const char *const *)names);
-  csim_diag_add(build->diag, CSIM_FINDING_ERROR, CSIM_ERROR_REFERENCE, loc,
-                "unknown constant '%s'; %s%s%s", name, nearest != NULL ? "did you mean '" : "'collsim models' lists them",
+  csim_diag_add(build->diag, CSIM_FINDING_ERROR, CSIM_ERROR_REFERENCE, loc, "unknown constant '%s'; %s%s%s",
+                name, nearest != NULL ? "did you mean '" : "'collsim models' lists them",
                 nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
 }
 
 static gboolean same_unit(CsimCatalogueBuild *build, const CsimConstant *old, const CsimConstant *new) {
   if (old->unit == new->unit) return TRUE;
-  csim_diag_add(build->diag, CSIM_FINDING_ERROR, CSIM_ERROR_VALUE, new->loc, "'%s' is a %s, not a %s", new->name,
-                csim_unit_kind_name(old->unit), csim_unit_kind_name(new->unit));
+  csim_diag_add(build->diag, CSIM_FINDING_ERROR, CSIM_ERROR_VALUE, new->loc, "'%s' is a %s, not a %s",
+                new->name, csim_unit_kind_name(old->unit), csim_unit_kind_name(new->unit));
   return FALSE;
 }
 
@@ -168,7 +175,8 @@ static void keep_added(Reader *reader) {
   }
 }
 
-void csim_catalogue_read(CsimCatalogueBuild *build, const char *name, const char *text, gssize length, gboolean overlay) {
+void csim_catalogue_read(CsimCatalogueBuild *build, const char *name, const char *text, gssize length,
+                         gboolean overlay) {
   g_autoptr(CsimJsonDoc) doc = text != NULL ? csim_json_read_text(name, text, length, build->diag)
                                             : csim_json_read_file(name, build->diag);
   static const char *const formats[] = {"collsim-hardware-1", NULL};

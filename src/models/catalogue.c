@@ -71,7 +71,8 @@ static GPtrArray *sorted_keys(GHashTable *table) {
 }
 
 /* Adds group.leaf for each constant that `from` gives itself. */
-static void add_leaves(const CsimCatalogueBuild *build, const GPtrArray *explicit_names, const char *from, const char *group, GHashTable *out) {
+static void add_leaves(const CsimCatalogueBuild *build, const GPtrArray *explicit_names, const char *from,
+                       const char *group, GHashTable *out) {
   g_autofree char *prefix = g_strdup_printf("%s.", from);
   gsize skip = strlen(prefix);
   for (guint i = 0; i < explicit_names->len; i++) {
@@ -86,7 +87,8 @@ static GPtrArray *all_names(const CsimCatalogueBuild *build) {
   g_autoptr(GPtrArray) explicit_names = sorted_keys(build->constants);
   g_autoptr(GPtrArray) paths = sorted_keys(build->groups);
   g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
-  for (guint i = 0; i < explicit_names->len; i++) g_hash_table_add(names, g_ptr_array_index(explicit_names, i));
+  for (guint i = 0; i < explicit_names->len; i++)
+    g_hash_table_add(names, g_ptr_array_index(explicit_names, i));
   for (guint i = 0; i < paths->len; i++) {
     const char *path = (const char *)g_ptr_array_index(paths, i);
     const CsimGroup *group = (const CsimGroup *)g_hash_table_lookup(build->groups, path);
@@ -109,15 +111,19 @@ char **csim_catalogue_names(const CsimCatalogueBuild *build) {
 static void check_likes(const CsimCatalogueBuild *build) {
   g_autoptr(GPtrArray) paths = sorted_keys(build->groups);
   for (guint i = 0; i < paths->len; i++) {
-    const CsimGroup *start = (const CsimGroup *)g_hash_table_lookup(build->groups, g_ptr_array_index(paths, i));
+    const CsimGroup *start =
+        (const CsimGroup *)g_hash_table_lookup(build->groups, g_ptr_array_index(paths, i));
     const CsimGroup *group = start;
     int step = 0;
     while (group != NULL && group->like != NULL && step++ < MAX_LIKE)
       group = (const CsimGroup *)g_hash_table_lookup(build->groups, group->like);
     if (group == NULL)
-      csim_diag_add(build->diag, CSIM_FINDING_ERROR, CSIM_ERROR_REFERENCE, start->like_loc, "%s is like %s, which does not exist; allowed: the name of a group beside it", start->path, start->like);
+      csim_diag_add(build->diag, CSIM_FINDING_ERROR, CSIM_ERROR_REFERENCE, start->like_loc,
+                    "%s is like %s, which does not exist; allowed: the name of a group beside it",
+                    start->path, start->like);
     else if (group->like != NULL)
-      csim_diag_add(build->diag, CSIM_FINDING_ERROR, CSIM_ERROR_REFERENCE, start->like_loc, "%s is like itself over more than %d steps", start->path, MAX_LIKE);
+      csim_diag_add(build->diag, CSIM_FINDING_ERROR, CSIM_ERROR_REFERENCE, start->like_loc,
+                    "%s is like itself over more than %d steps", start->path, MAX_LIKE);
   }
 }
 
@@ -213,7 +219,8 @@ uint64_t csim_catalogue_digest(const CsimCatalogue *c) {
   return c->digest;
 }
 
-static const CsimConstant *look_up(const CsimCatalogue *c, CsimUnitKind unit, const char *format, va_list args) {
+static const CsimConstant *look_up(const CsimCatalogue *c, CsimUnitKind unit, const char *format,
+                                   va_list args) {
   char name[128];
   g_vsnprintf(name, sizeof name, format, args);
   const CsimConstant *found = csim_catalogue_find(c, name);

@@ -24,13 +24,15 @@ static void init_pcie(const CsimCatalogue *c, const char *model, double pcie_gbp
   m->floor[CSIM_COPY_BOTH] = csim_catalogue_time(c, "gpu.%s.pair_floor", model);
 }
 
-void csim_copy_model_init(const CsimCatalogue *c, const char *model, double pcie_gbps, int nvlinks, CsimCopyModel *m) {
+void csim_copy_model_init(const CsimCatalogue *c, const char *model, double pcie_gbps, int nvlinks,
+                          CsimCopyModel *m) {
   *m = (CsimCopyModel){0};
   init_pcie(c, model, pcie_gbps, m);
   m->rate[CSIM_COPY_LOCAL] = csim_catalogue_rate(c, "gpu.%s.local_copy_rate", model);
   m->latency[CSIM_COPY_LOCAL] = csim_catalogue_time(c, "gpu.%s.local_latency", model);
   m->floor[CSIM_COPY_LOCAL] = csim_catalogue_time(c, "gpu.%s.local_floor", model);
-  m->latency[CSIM_COPY_PEER] = m->latency[CSIM_COPY_PEER_BOTH] = csim_catalogue_time(c, "gpu.%s.peer_latency", model);
+  m->latency[CSIM_COPY_PEER] = m->latency[CSIM_COPY_PEER_BOTH] =
+      csim_catalogue_time(c, "gpu.%s.peer_latency", model);
   int gen = (int)csim_catalogue_number(c, "gpu.%s.nvlink_gen", model);
   if (nvlinks == 0 || gen == 0) return;
   m->rate[CSIM_COPY_PEER] = nvlinks * csim_catalogue_rate(c, "nvlink.%d.copy", gen);

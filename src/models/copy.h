@@ -16,7 +16,13 @@
 #include "models/pcie.h"
 
 typedef enum {
-  CSIM_COPY_H2D, CSIM_COPY_D2H, CSIM_COPY_BOTH, CSIM_COPY_LOCAL, CSIM_COPY_PEER, CSIM_COPY_PEER_BOTH, CSIM_N_COPIES
+  CSIM_COPY_H2D,
+  CSIM_COPY_D2H,
+  CSIM_COPY_BOTH,
+  CSIM_COPY_LOCAL,
+  CSIM_COPY_PEER,
+  CSIM_COPY_PEER_BOTH,
+  CSIM_N_COPIES
 } CsimCopyKind;
 
 typedef struct {
@@ -26,7 +32,8 @@ typedef struct {
 } CsimCopyModel;
 
 /* pcie_gbps: the GPU's PCIe link as NCCL counts it (48 for Gen5 x16); nvlinks: links to the peer, 0 for none. */
-void csim_copy_model_init(const CsimCatalogue *catalogue, const char *gpu_model, double pcie_gbps, int nvlinks, CsimCopyModel *out);
+void csim_copy_model_init(const CsimCatalogue *catalogue, const char *gpu_model, double pcie_gbps,
+                          int nvlinks, CsimCopyModel *out);
 /* Time of one copy; for the BOTH kinds `bytes` in each direction. */
 CsimTime csim_copy_time(const CsimCopyModel *model, CsimCopyKind kind, CsimBytes bytes);
 const char *csim_copy_kind_name(CsimCopyKind kind); /* "h2d", "d2h", "bidir", "d2d", "ce_write", "ce_bidir" */

@@ -15,7 +15,7 @@
 typedef struct {
   double tlp_header, completion_header, flit_header, dllp; /* bytes */
   double mps, kernel_payload, intel_p2p_payload, read_request;
-  double share;          /* of the arithmetic that healthy links reach */
+  double share; /* of the arithmetic that healthy links reach */
   double flit_share;
   CsimTime switch_latency, root_latency, link_latency;
 } CsimPcieModel;

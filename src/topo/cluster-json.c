@@ -18,7 +18,8 @@ static void read_fabric(CsimJson *fabric, CsimFabricSpec *spec) {
   csim_json_int(fabric, "tiers", CSIM_JSON_OPTIONAL, 1, 3, &tiers);
   csim_json_int(fabric, "radix", CSIM_JSON_OPTIONAL, 2, MAX_RADIX, &radix);
   csim_json_int(fabric, "mtu", CSIM_JSON_OPTIONAL, 256, 65536, &mtu);
-  csim_json_double(fabric, "oversubscription", CSIM_JSON_OPTIONAL, 1.0 / MAX_OVERSUBSCRIPTION, MAX_OVERSUBSCRIPTION, &spec->oversubscription);
+  csim_json_double(fabric, "oversubscription", CSIM_JSON_OPTIONAL, 1.0 / MAX_OVERSUBSCRIPTION,
+                   MAX_OVERSUBSCRIPTION, &spec->oversubscription);
   csim_json_rate(fabric, "link_rate", CSIM_JSON_OPTIONAL, &spec->link_rate);
   csim_json_time(fabric, "cable_leaf", CSIM_JSON_OPTIONAL, &spec->cable_leaf);
   csim_json_time(fabric, "cable_spine", CSIM_JSON_OPTIONAL, &spec->cable_spine);
@@ -49,24 +50,31 @@ static void read_group(CsimCluster *cluster, CsimJson *group, const char *path, 
   g_autofree char *file = node_path(path, xml);
   g_autoptr(GError) error = NULL;
   if (cluster->n_nodes + count > CSIM_CLUSTER_MAX_NODES) {
-    csim_json_error(group, CSIM_ERROR_LIMIT, "more than %d nodes; allowed: 1 to %d in all", CSIM_CLUSTER_MAX_NODES, CSIM_CLUSTER_MAX_NODES);
+    csim_json_error(group, CSIM_ERROR_LIMIT, "more than %d nodes; allowed: 1 to %d in all",
+                    CSIM_CLUSTER_MAX_NODES, CSIM_CLUSTER_MAX_NODES);
     return;
   }
   CsimSystem *system = csim_cluster_open_node(cluster, file, &error);
   if (system == NULL)
-    csim_json_error(csim_json_get(group, "xml", CSIM_JSON_REQUIRED), (CsimErrorCode)error->code, "%s", error->message);
+    csim_json_error(csim_json_get(group, "xml", CSIM_JSON_REQUIRED), (CsimErrorCode)error->code, "%s",
+                    error->message);
   else
     csim_cluster_add_nodes(cluster, system, override > 0 ? override : (guint)count);
 }
 
 static void read_nodes(CsimCluster *cluster, CsimJson *nodes, const char *path, guint override) {
   if (nodes == NULL) return;
-  if (csim_json_n(nodes) == 0) csim_json_error(nodes, CSIM_ERROR_VALUE, "no nodes; allowed: one group or more, e.g. {\"count\": 4, \"xml\": \"dgx-h100\"}");
+  if (csim_json_n(nodes) == 0)
+    csim_json_error(nodes, CSIM_ERROR_VALUE,
+                    "no nodes; allowed: one group or more, e.g. {\"count\": 4, \"xml\": \"dgx-h100\"}");
   if (override > 0 && csim_json_n(nodes) > 1) {
-    csim_json_error(nodes, CSIM_ERROR_VALUE, "a number of nodes was given for a cluster of several kinds of node; allowed: for one kind only");
+    csim_json_error(
+        nodes, CSIM_ERROR_VALUE,
+        "a number of nodes was given for a cluster of several kinds of node; allowed: for one kind only");
     return;
   }
-  for (CsimJson *group = csim_json_first(nodes); group != NULL; group = csim_json_next(group)) read_group(cluster, group, path, override);
+  for (CsimJson *group = csim_json_first(nodes); group != NULL; group = csim_json_next(group))
+    read_group(cluster, group, path, override);
 }
 
 gboolean csim_cluster_read_json(CsimCluster *cluster, const char *path, guint n_nodes, GError **error) {

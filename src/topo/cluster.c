@@ -71,8 +71,10 @@ static void unknown_node(const char *name, GError **error) {
   for (gsize i = 0; shipped[i].name != NULL; i++) names[i] = shipped[i].name;
   g_autofree char *list = g_strjoinv(", ", (char **)names);
   const char *nearest = csim_nearest(name, names);
-  csim_error_set(error, CSIM_ERROR_REFERENCE, CSIM_LOC_NONE, "no shipped node is called '%.80s'%s%s%s; allowed: %s, FILE.xml or FILE.json, each with *N",
-                 name, nearest != NULL ? " (did you mean '" : "", nearest != NULL ? nearest : "", nearest != NULL ? "'?)" : "", list);
+  csim_error_set(error, CSIM_ERROR_REFERENCE, CSIM_LOC_NONE,
+                 "no shipped node is called '%.80s'%s%s%s; allowed: %s, FILE.xml or FILE.json, each with *N",
+                 name, nearest != NULL ? " (did you mean '" : "", nearest != NULL ? nearest : "",
+                 nearest != NULL ? "'?)" : "", list);
 }
 
 static CsimSystem *open_shipped(CsimCluster *cluster, const char *name, GError **error) {
@@ -81,7 +83,8 @@ static CsimSystem *open_shipped(CsimCluster *cluster, const char *name, GError *
     unknown_node(name, error);
     return NULL;
   }
-  g_autoptr(CsimNcclXml) xml = csim_nccl_xml_parse(file->name, file->text, file->length, cluster->diag, error);
+  g_autoptr(CsimNcclXml) xml =
+      csim_nccl_xml_parse(file->name, file->text, file->length, cluster->diag, error);
   CsimSystem *system = xml != NULL ? csim_system_from_xml(xml, cluster->diag, NULL, error) : NULL;
   if (system == NULL) return NULL;
   g_free(system->name);
@@ -102,7 +105,8 @@ static gboolean is_virtual(const CsimTopoNode *net) {
     const CsimTopoNode *nic = csim_node_link(net, i)->remote;
     if (nic->type != CSIM_NODE_NIC) continue;
     for (guint k = 0; k < nic->links->len; k++)
-      if (csim_node_link(nic, k)->remote->type == CSIM_NODE_CPU && csim_node_link(nic, k)->bw >= 5000) return TRUE;
+      if (csim_node_link(nic, k)->remote->type == CSIM_NODE_CPU && csim_node_link(nic, k)->bw >= 5000)
+        return TRUE;
   }
   return FALSE;
 }
@@ -140,7 +144,9 @@ static gboolean split_count(const char *target, char **name, guint *count, GErro
     *count = (guint)MIN(n, G_MAXUINT);
   }
   if (n >= 1 && n <= CSIM_CLUSTER_MAX_NODES) return TRUE;
-  csim_error_set(error, CSIM_ERROR_VALUE, CSIM_LOC_NONE, "'%.80s': after * comes a number of nodes; allowed: 1 to %d", target, CSIM_CLUSTER_MAX_NODES);
+  csim_error_set(error, CSIM_ERROR_VALUE, CSIM_LOC_NONE,
+                 "'%.80s': after * comes a number of nodes; allowed: 1 to %d", target,
+                 CSIM_CLUSTER_MAX_NODES);
   return FALSE;
 }
 
@@ -159,7 +165,8 @@ CsimCluster *csim_cluster_load(const char *target, guint n_nodes, GError **error
   guint count = 0;
   if (!split_count(target, &name, &count, error)) return NULL;
   if (n_nodes > CSIM_CLUSTER_MAX_NODES) {
-    csim_error_set(error, CSIM_ERROR_LIMIT, CSIM_LOC_NONE, "%u nodes; allowed: 1 to %d", n_nodes, CSIM_CLUSTER_MAX_NODES);
+    csim_error_set(error, CSIM_ERROR_LIMIT, CSIM_LOC_NONE, "%u nodes; allowed: 1 to %d", n_nodes,
+                   CSIM_CLUSTER_MAX_NODES);
     return NULL;
   }
   if (!load(cluster, name, n_nodes > 0 ? n_nodes : count, error)) return NULL;

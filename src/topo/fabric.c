@@ -41,8 +41,12 @@ static int tiers_needed(const CsimFabric *f, guint radix) {
 
 static gboolean too_large(GError **error, guint needs, guint has, guint radix, int tiers) {
   csim_error_set(error, CSIM_ERROR_LIMIT, CSIM_LOC_NONE,
-                 "a fabric of %d tiers with %u-port switches needs %u %s; allowed: %u (add a tier, or ports)", tiers, radix,
-                 needs, tiers == 1 ? "ports on its switch" : tiers == 2 ? "leaves" : "pods", has);
+                 "a fabric of %d tiers with %u-port switches needs %u %s; allowed: %u (add a tier, or ports)",
+                 tiers, radix, needs,
+                 tiers == 1   ? "ports on its switch"
+                 : tiers == 2 ? "leaves"
+                              : "pods",
+                 has);
   return FALSE;
 }
 
@@ -75,18 +79,23 @@ static void count_links(CsimFabric *f) {
   f->n_links = 2 * (leaf_links + pod_links);
   f->leaf_binds = (double)f->up * (double)f->cable < (double)f->down * (double)f->endpoint_rate;
   f->pod_binds = (double)f->spines * f->core_up * (double)f->cable <
-                 (double)f->leaves_per_pod * MIN((double)f->up * (double)f->cable, (double)f->down * (double)f->endpoint_rate);
+                 (double)f->leaves_per_pod *
+                     MIN((double)f->up * (double)f->cable, (double)f->down * (double)f->endpoint_rate);
 }
 
 static CsimTime cable_time(const CsimCatalogue *c, CsimTime given, const char *length) {
   if (given > 0) return given;
-  return (CsimTime)(csim_catalogue_number(c, "cable.%s", length) * (double)csim_catalogue_time(c, "cable.per_metre"));
+  return (CsimTime)(csim_catalogue_number(c, "cable.%s", length) *
+                    (double)csim_catalogue_time(c, "cable.per_metre"));
 }
 
-static void latencies(CsimFabric *f, const CsimFabricSpec *spec, const CsimCatalogue *c, const CsimNetModel *net) {
+static void latencies(CsimFabric *f, const CsimFabricSpec *spec, const CsimCatalogue *c,
+                      const CsimNetModel *net) {
   f->endpoint_latency = net->endpoint;
-  f->switch_latency = csim_catalogue_time(c, spec->transport == CSIM_TRANSPORT_IB ? "switch.ib_latency" : "switch.ethernet_latency");
-  if (spec->transport == CSIM_TRANSPORT_SLINGSHOT) f->switch_latency = csim_catalogue_time(c, "slingshot.switch_latency");
+  f->switch_latency = csim_catalogue_time(
+      c, spec->transport == CSIM_TRANSPORT_IB ? "switch.ib_latency" : "switch.ethernet_latency");
+  if (spec->transport == CSIM_TRANSPORT_SLINGSHOT)
+    f->switch_latency = csim_catalogue_time(c, "slingshot.switch_latency");
   f->cable_leaf = cable_time(c, spec->cable_leaf, "leaf_m");
   f->cable_spine = cable_time(c, spec->cable_spine, "spine_m");
   f->cable_core = cable_time(c, 0, "core_m");
@@ -94,7 +103,8 @@ static void latencies(CsimFabric *f, const CsimFabricSpec *spec, const CsimCatal
 
 gboolean csim_fabric_init(const CsimFabricSpec *spec, guint rails, guint positions, CsimRate endpoint_line,
                           const CsimCatalogue *c, const CsimNetModel *net, CsimFabric *f, GError **error) {
-  *f = (CsimFabric){.kind = spec->kind, .routing = spec->routing, .rails = MAX(rails, 1), .positions = MAX(positions, 1)};
+  *f = (CsimFabric){
+      .kind = spec->kind, .routing = spec->routing, .rails = MAX(rails, 1), .positions = MAX(positions, 1)};
   guint radix = spec->radix > 0 ? (guint)spec->radix : (guint)csim_catalogue_number(c, "switch.radix");
   f->endpoint_rate = csim_net_payload_rate(net, endpoint_line);
   f->cable = spec->link_rate > 0 ? csim_net_payload_rate(net, spec->link_rate) : f->endpoint_rate;
@@ -106,7 +116,9 @@ gboolean csim_fabric_init(const CsimFabricSpec *spec, guint rails, guint positio
 
 /* --- ids --------------------------------------------------------------------- */
 
-typedef struct { guint leaf, port; } LeafPort;
+typedef struct {
+  guint leaf, port;
+} LeafPort;
 
 static LeafPort leaf_port(const CsimFabric *f, CsimEndpoint e) {
   if (f->tiers == 1) return (LeafPort){0, 0};
@@ -121,7 +133,8 @@ static guint leaf_link(const CsimFabric *f, guint leaf, guint cable, gboolean do
 
 static guint core_link(const CsimFabric *f, guint pod, guint spine, guint cable, gboolean down) {
   guint first = is_adaptive(f) ? f->leaves : f->leaves * f->up;
-  return 2 * (first + (is_adaptive(f) ? pod : (pod * f->spines + spine) * f->core_up + cable)) + (down ? 1 : 0);
+  return 2 * (first + (is_adaptive(f) ? pod : (pod * f->spines + spine) * f->core_up + cable)) +
+         (down ? 1 : 0);
 }
 
 CsimRate csim_fabric_link_rate(const CsimFabric *f, guint link) {
@@ -134,14 +147,17 @@ char *csim_fabric_link_name(const CsimFabric *f, guint link) {
   const char *way = link % 2 != 0 ? "down" : "up";
   guint pair = link / 2, first = is_adaptive(f) ? f->leaves : f->leaves * f->up;
   if (is_adaptive(f))
-    return pair < first ? g_strdup_printf("leaf%u trunk %s", pair, way) : g_strdup_printf("pod%u trunk %s", pair - first, way);
+    return pair < first ? g_strdup_printf("leaf%u trunk %s", pair, way)
+                        : g_strdup_printf("pod%u trunk %s", pair - first, way);
   if (pair < first) {
     guint leaf = pair / f->up, cable = pair % f->up, spine = cable % f->spines;
-    if (f->tiers == 3) return g_strdup_printf("leaf%u-spine%u.%u %s", leaf, leaf / f->leaves_per_pod, spine, way);
+    if (f->tiers == 3)
+      return g_strdup_printf("leaf%u-spine%u.%u %s", leaf, leaf / f->leaves_per_pod, spine, way);
     return g_strdup_printf("leaf%u-spine%u.%u %s", leaf, spine, cable / f->spines, way);
   }
   guint spine = (pair - first) / f->core_up, cable = (pair - first) % f->core_up;
-  return g_strdup_printf("spine%u.%u-core%u.%u %s", spine / f->spines, spine % f->spines, spine % f->spines, cable, way);
+  return g_strdup_printf("spine%u.%u-core%u.%u %s", spine / f->spines, spine % f->spines, spine % f->spines,
+                         cable, way);
 }
 
 /* --- paths ------------------------------------------------------------------- */
@@ -167,7 +183,8 @@ static void choose_static(const CsimFabric *f, Choice *c) {
 
 /* ECMP: the leaf hashes over its cables; with several cables between a spine and a leaf the spine hashes again. */
 static void choose_ecmp(const CsimFabric *f, CsimEndpoint from, CsimEndpoint to, uint32_t flow, Choice *c) {
-  uint64_t key = ((uint64_t)flow << 32) ^ ((uint64_t)(from.position * f->rails + from.rail) << 20) ^ (to.position * f->rails + to.rail);
+  uint64_t key = ((uint64_t)flow << 32) ^ ((uint64_t)(from.position * f->rails + from.rail) << 20) ^
+                 (to.position * f->rails + to.rail);
   c->up = mix(key) % f->up;
   guint spine = c->up % f->spines;
   guint parallel = (f->up - spine + f->spines - 1) / f->spines;
@@ -196,17 +213,21 @@ static void climb(const CsimFabric *f, const Choice *c, CsimFabricPath *path) {
   guint spine = c->up % f->spines;
   if (!trunks || f->leaf_binds) add_link(path, leaf_link(f, c->from.leaf, c->up, FALSE));
   if (over_core && (!trunks || f->pod_binds)) add_link(path, core_link(f, pod_from, spine, c->core, FALSE));
-  if (over_core && (trunks ? f->pod_binds : core_down_binds(f))) add_link(path, core_link(f, pod_to, spine, c->core, TRUE));
+  if (over_core && (trunks ? f->pod_binds : core_down_binds(f)))
+    add_link(path, core_link(f, pod_to, spine, c->core, TRUE));
   if (trunks ? f->leaf_binds : down_cable_binds(f)) add_link(path, leaf_link(f, c->to.leaf, c->down, TRUE));
   path->switches = over_core ? 5 : 3;
   path->latency += 2 * f->cable_spine + (over_core ? 2 * f->cable_core : 0);
 }
 
-gboolean csim_fabric_path(const CsimFabric *f, CsimEndpoint from, CsimEndpoint to, uint32_t flow_hash, CsimFabricPath *path, GError **error) {
+gboolean csim_fabric_path(const CsimFabric *f, CsimEndpoint from, CsimEndpoint to, uint32_t flow_hash,
+                          CsimFabricPath *path, GError **error) {
   *path = (CsimFabricPath){.switches = 1};
   if (f->kind == CSIM_FABRIC_RAIL_ONLY && from.rail != to.rail) {
-    csim_error_set(error, CSIM_ERROR_ROUTE, CSIM_LOC_NONE,
-                   "no path from rail %u to rail %u in a rail-only fabric; allowed: the same rail (NCCL needs PXN here)", from.rail, to.rail);
+    csim_error_set(
+        error, CSIM_ERROR_ROUTE, CSIM_LOC_NONE,
+        "no path from rail %u to rail %u in a rail-only fabric; allowed: the same rail (NCCL needs PXN here)",
+        from.rail, to.rail);
     return FALSE;
   }
   Choice choice = {.from = leaf_port(f, from), .to = leaf_port(f, to)};

@@ -19,19 +19,21 @@
 #include "models/net.h"
 #include "topo/cluster.h"
 
-typedef struct { guint rail, position; } CsimEndpoint;
+typedef struct {
+  guint rail, position;
+} CsimEndpoint;
 
 typedef struct {
   CsimFabricKind kind;
   CsimRouting routing;
   int tiers;
   guint rails, positions;
-  guint down, up;           /* ports of a leaf to endpoints, cables to spines */
+  guint down, up; /* ports of a leaf to endpoints, cables to spines */
   guint leaves_per_rail, leaves;
-  guint spines;             /* 2 tiers: all; 3 tiers: of a pod */
+  guint spines; /* 2 tiers: all; 3 tiers: of a pod */
   guint pods, leaves_per_pod, core_up;
-  CsimRate cable;           /* payload of a cable and direction */
-  CsimRate endpoint_rate;   /* the widest NIC's payload */
+  CsimRate cable;                 /* payload of a cable and direction */
+  CsimRate endpoint_rate;         /* the widest NIC's payload */
   gboolean leaf_binds, pod_binds; /* adaptive: can a trunk be the limit? */
   guint n_links;
   CsimTime endpoint_latency, switch_latency, cable_leaf, cable_spine, cable_core;
@@ -39,7 +41,8 @@ typedef struct {
 
 /* endpoint_line: line rate of the widest NIC. */
 gboolean csim_fabric_init(const CsimFabricSpec *spec, guint rails, guint positions, CsimRate endpoint_line,
-                          const CsimCatalogue *catalogue, const CsimNetModel *net, CsimFabric *out, GError **error);
+                          const CsimCatalogue *catalogue, const CsimNetModel *net, CsimFabric *out,
+                          GError **error);
 
 #define CSIM_FABRIC_MAX_HOPS 4
 typedef struct {
@@ -49,7 +52,8 @@ typedef struct {
 } CsimFabricPath;
 
 /* FALSE and CSIM_ERROR_ROUTE between two rails of a rail-only fabric. */
-gboolean csim_fabric_path(const CsimFabric *f, CsimEndpoint from, CsimEndpoint to, uint32_t flow_hash, CsimFabricPath *out, GError **error);
+gboolean csim_fabric_path(const CsimFabric *f, CsimEndpoint from, CsimEndpoint to, uint32_t flow_hash,
+                          CsimFabricPath *out, GError **error);
 CsimRate csim_fabric_link_rate(const CsimFabric *f, guint link);
 char *csim_fabric_link_name(const CsimFabric *f, guint link); /* "leaf3-spine1 up"; caller frees */
 

@@ -10,10 +10,10 @@ struct CsimMachine {
   const CsimCatalogue *catalogue;
   CsimNetModel net;
   CsimFabric fabric;
-  GPtrArray *kinds;   /* CsimNodeLinks*, as cluster->systems */
-  guint uniform;      /* links a node if there is one kind, else 0 */
-  guint *first;       /* [n_nodes + 1] first id of a node; NULL if uniform */
-  guint *position;    /* [n_nodes] position of its first host in the fabric; NULL if uniform */
+  GPtrArray *kinds; /* CsimNodeLinks*, as cluster->systems */
+  guint uniform;    /* links a node if there is one kind, else 0 */
+  guint *first;     /* [n_nodes + 1] first id of a node; NULL if uniform */
+  guint *position;  /* [n_nodes] position of its first host in the fabric; NULL if uniform */
   guint fabric_first;
 };
 
@@ -67,7 +67,8 @@ static gboolean make_fabric(CsimMachine *m, GError **error) {
   }
   guint last = m->cluster->n_nodes - 1;
   guint positions = position_of(m, last) + hosts_of(kind_of(m, last));
-  return csim_fabric_init(&m->cluster->fabric, rails, positions, line, m->catalogue, &m->net, &m->fabric, error);
+  return csim_fabric_init(&m->cluster->fabric, rails, positions, line, m->catalogue, &m->net, &m->fabric,
+                          error);
 }
 
 static void free_kind(gpointer kind) {
@@ -80,9 +81,11 @@ CsimMachine *csim_machine_new(const CsimCluster *cluster, const CsimCatalogue *c
   m->catalogue = catalogue;
   m->kinds = g_ptr_array_new_with_free_func(free_kind);
   g_assert(cluster->n_nodes > 0);
-  csim_net_model_init(catalogue, csim_transport_name(cluster->fabric.transport), cluster->fabric.mtu, &m->net);
+  csim_net_model_init(catalogue, csim_transport_name(cluster->fabric.transport), cluster->fabric.mtu,
+                      &m->net);
   for (guint i = 0; i < cluster->systems->len; i++)
-    g_ptr_array_add(m->kinds, csim_node_links_new((const CsimSystem *)g_ptr_array_index(cluster->systems, i), catalogue, &m->net));
+    g_ptr_array_add(m->kinds, csim_node_links_new((const CsimSystem *)g_ptr_array_index(cluster->systems, i),
+                                                  catalogue, &m->net));
   number_links(m);
   if (!make_fabric(m, error)) return NULL;
   return g_steal_pointer(&m);
@@ -129,7 +132,8 @@ static guint node_of_link(const CsimMachine *m, CsimLinkId id) {
 
 CsimRes csim_machine_link(const CsimMachine *m, CsimLinkId id) {
   g_assert(id < csim_machine_n_links(m));
-  if (id >= m->fabric_first) return (CsimRes){CSIM_RES_FABRIC, csim_fabric_link_rate(&m->fabric, id - m->fabric_first), 0};
+  if (id >= m->fabric_first)
+    return (CsimRes){CSIM_RES_FABRIC, csim_fabric_link_rate(&m->fabric, id - m->fabric_first), 0};
   guint node = node_of_link(m, id);
   const CsimNodeLink *l = &g_array_index(kind_of(m, node)->links, CsimNodeLink, id - first_id(m, node));
   return (CsimRes){l->kind, l->capacity, l->softness};
@@ -145,15 +149,24 @@ static char *describe(const CsimNodeLinks *kind, const CsimTopoNode *node) {
 
 static const char *what(CsimResKind kind) {
   switch (kind) {
-    case CSIM_RES_NVLINK_OUT: return "NVLink out";
-    case CSIM_RES_NVLINK_IN: return "NVLink in";
-    case CSIM_RES_PCIE: return "PCIe";
-    case CSIM_RES_CPU: return "socket link";
-    case CSIM_RES_MEMORY: return "memory";
-    case CSIM_RES_C2C: return "C2C";
-    case CSIM_RES_NIC_OUT: return "out";
-    case CSIM_RES_NIC_IN: return "in";
-    case CSIM_RES_FABRIC: break;
+  case CSIM_RES_NVLINK_OUT:
+    return "NVLink out";
+  case CSIM_RES_NVLINK_IN:
+    return "NVLink in";
+  case CSIM_RES_PCIE:
+    return "PCIe";
+  case CSIM_RES_CPU:
+    return "socket link";
+  case CSIM_RES_MEMORY:
+    return "memory";
+  case CSIM_RES_C2C:
+    return "C2C";
+  case CSIM_RES_NIC_OUT:
+    return "out";
+  case CSIM_RES_NIC_IN:
+    return "in";
+  case CSIM_RES_FABRIC:
+    break;
   }
   return "link";
 }
@@ -189,7 +202,8 @@ guint csim_machine_gpu_nvlinks(const CsimMachine *m, CsimGpuRef gpu) {
   return gpu_at(m, gpu)->nvlinks;
 }
 
-gboolean csim_machine_nvlink_ports(const CsimMachine *m, CsimGpuRef gpu, CsimLinkId *out_port, CsimLinkId *in_port) {
+gboolean csim_machine_nvlink_ports(const CsimMachine *m, CsimGpuRef gpu, CsimLinkId *out_port,
+                                   CsimLinkId *in_port) {
   const CsimNodeGpu *g = gpu_at(m, gpu);
   if (g->nvl_out == CSIM_NO_LINK) return FALSE;
   *out_port = first_id(m, gpu.node) + g->nvl_out;
@@ -203,8 +217,9 @@ gboolean csim_machine_nvlink_ports(const CsimMachine *m, CsimGpuRef gpu, CsimLin
 static gboolean finish(const CsimMachine *m, guint node, gboolean ok, CsimRoute *route, GError **error) {
   if (!ok) {
     csim_error_set(error, CSIM_ERROR_ROUTE, CSIM_LOC_NONE, "node %u: %s", node,
-                   route->n > G_N_ELEMENTS(route->link) ? "a way of more than 12 links; allowed: fewer PCIe switches in a row"
-                                                        : "no way between two devices that must talk");
+                   route->n > G_N_ELEMENTS(route->link)
+                       ? "a way of more than 12 links; allowed: fewer PCIe switches in a row"
+                       : "no way between two devices that must talk");
     return FALSE;
   }
   for (guint i = 0; i < route->n; i++) route->link[i].link += first_id(m, node);
@@ -212,7 +227,8 @@ static gboolean finish(const CsimMachine *m, guint node, gboolean ok, CsimRoute 
 }
 
 /* Two NVLinks in a row, over the GPU between that gives the most (NCCL's NVB). */
-static gboolean nvlink_relay(const CsimNodeLinks *n, const CsimTopoNode *from, const CsimTopoNode *to, CsimRoute *out) {
+static gboolean nvlink_relay(const CsimNodeLinks *n, const CsimTopoNode *from, const CsimTopoNode *to,
+                             CsimRoute *out) {
   uint32_t best[2] = {CSIM_NO_LINK, CSIM_NO_LINK};
   CsimRate best_rate = 0;
   for (guint i = 0; i < n->gpus->len; i++) {
@@ -220,7 +236,8 @@ static gboolean nvlink_relay(const CsimNodeLinks *n, const CsimTopoNode *from, c
     if (middle == NULL || middle == from || middle == to) continue;
     uint32_t a = csim_node_nvlink_between(n, from, middle), b = csim_node_nvlink_between(n, middle, to);
     if (a == CSIM_NO_LINK || b == CSIM_NO_LINK) continue;
-    CsimRate rate = MIN(g_array_index(n->links, CsimNodeLink, a).capacity, g_array_index(n->links, CsimNodeLink, b).capacity);
+    CsimRate rate = MIN(g_array_index(n->links, CsimNodeLink, a).capacity,
+                        g_array_index(n->links, CsimNodeLink, b).capacity);
     if (rate <= best_rate) continue;
     best_rate = rate;
     best[0] = a;
@@ -234,7 +251,8 @@ static gboolean nvlink_relay(const CsimNodeLinks *n, const CsimTopoNode *from, c
 }
 
 /* One NVLink hop is part of the GPU's measured flag latency (models/gpu.h), so only a second one adds to the route. */
-static gboolean nvlink_way(const CsimNodeLinks *n, const CsimNodeGpu *from, const CsimNodeGpu *to, CsimRoute *out) {
+static gboolean nvlink_way(const CsimNodeLinks *n, const CsimNodeGpu *from, const CsimNodeGpu *to,
+                           CsimRoute *out) {
   uint32_t direct = csim_node_nvlink_between(n, from->dev, to->dev);
   gboolean switched = from->nvl_out != CSIM_NO_LINK && to->nvl_in != CSIM_NO_LINK;
   if (direct == CSIM_NO_LINK && !switched) return nvlink_relay(n, from->dev, to->dev, out);
@@ -243,11 +261,13 @@ static gboolean nvlink_way(const CsimNodeLinks *n, const CsimNodeGpu *from, cons
   return TRUE;
 }
 
-gboolean csim_machine_route_p2p(const CsimMachine *m, CsimGpuRef from, CsimGpuRef to, CsimRoute *out, GError **error) {
+gboolean csim_machine_route_p2p(const CsimMachine *m, CsimGpuRef from, CsimGpuRef to, CsimRoute *out,
+                                GError **error) {
   const CsimNodeGpu *a = gpu_at(m, from), *b = gpu_at(m, to);
   const CsimNodeLinks *n = kind_of(m, from.node);
   *out = (CsimRoute){0};
-  if (from.node != to.node || a->dev == NULL || b->dev == NULL) return finish(m, from.node, FALSE, out, error);
+  if (from.node != to.node || a->dev == NULL || b->dev == NULL)
+    return finish(m, from.node, FALSE, out, error);
   if (a->dev == b->dev) return TRUE;
   gboolean ok = nvlink_way(n, a, b, out) || csim_node_peer_way(n, a->dev, b->dev, out);
   return finish(m, from.node, ok, out, error);
@@ -258,11 +278,13 @@ static uint32_t memory_of(const CsimNodeLinks *n, const CsimTopoNode *cpu) {
   return csim_node_vertex(n, cpu, &v) ? n->memory[v] : CSIM_NO_LINK;
 }
 
-gboolean csim_machine_route_shm(const CsimMachine *m, CsimGpuRef from, CsimGpuRef to, CsimRoute *up, CsimRoute *down, GError **error) {
+gboolean csim_machine_route_shm(const CsimMachine *m, CsimGpuRef from, CsimGpuRef to, CsimRoute *up,
+                                CsimRoute *down, GError **error) {
   const CsimNodeGpu *a = gpu_at(m, from), *b = gpu_at(m, to);
   const CsimNodeLinks *n = kind_of(m, from.node);
   *up = *down = (CsimRoute){0};
-  const CsimTopoNode *cpu = from.node == to.node && a->dev != NULL && b->dev != NULL ? csim_node_local_cpu(n, b->dev) : NULL;
+  const CsimTopoNode *cpu =
+      from.node == to.node && a->dev != NULL && b->dev != NULL ? csim_node_local_cpu(n, b->dev) : NULL;
   if (cpu == NULL) return finish(m, from.node, FALSE, up, error);
   gboolean ok = csim_node_way(n, a->dev, cpu, a->write_weight, up);
   csim_node_route_add(n, up, memory_of(n, cpu), 1);
@@ -271,7 +293,8 @@ gboolean csim_machine_route_shm(const CsimMachine *m, CsimGpuRef from, CsimGpuRe
   return finish(m, from.node, ok, up, error) && finish(m, to.node, ok, down, error);
 }
 
-gboolean csim_machine_route_nic(const CsimMachine *m, CsimGpuRef gpu, CsimNicRef nic, gboolean gdr, gboolean to_nic, CsimRoute *out, GError **error) {
+gboolean csim_machine_route_nic(const CsimMachine *m, CsimGpuRef gpu, CsimNicRef nic, gboolean gdr,
+                                gboolean to_nic, CsimRoute *out, GError **error) {
   const CsimNodeLinks *n = kind_of(m, gpu.node);
   const CsimTopoNode *dev = gpu_at(m, gpu)->dev, *card = net_at(m, nic)->nic;
   *out = (CsimRoute){0};
@@ -288,10 +311,12 @@ static CsimEndpoint endpoint(const CsimMachine *m, CsimNicRef nic) {
   return (CsimEndpoint){net->rail, position_of(m, nic.node) + net->host};
 }
 
-gboolean csim_machine_route_fabric(const CsimMachine *m, CsimNicRef from, CsimNicRef to, uint32_t flow_hash, CsimRoute *out, GError **error) {
+gboolean csim_machine_route_fabric(const CsimMachine *m, CsimNicRef from, CsimNicRef to, uint32_t flow_hash,
+                                   CsimRoute *out, GError **error) {
   CsimFabricPath path;
   *out = (CsimRoute){0};
-  if (!csim_fabric_path(&m->fabric, endpoint(m, from), endpoint(m, to), flow_hash, &path, error)) return FALSE;
+  if (!csim_fabric_path(&m->fabric, endpoint(m, from), endpoint(m, to), flow_hash, &path, error))
+    return FALSE;
   out->link[out->n++] = (CsimFlowLink){first_id(m, from.node) + net_at(m, from)->out, 1};
   for (guint i = 0; i < path.n; i++) out->link[out->n++] = (CsimFlowLink){m->fabric_first + path.link[i], 1};
   out->link[out->n++] = (CsimFlowLink){first_id(m, to.node) + net_at(m, to)->in, 1};

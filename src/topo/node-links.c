@@ -41,12 +41,14 @@ static CsimNodeLink *link_at(const CsimNodeLinks *n, uint32_t id) {
   return &g_array_index(n->links, CsimNodeLink, id);
 }
 
-static uint32_t add_rate(CsimNodeLinks *n, CsimResKind kind, double rate, const CsimTopoNode *from, const CsimTopoNode *to) {
+static uint32_t add_rate(CsimNodeLinks *n, CsimResKind kind, double rate, const CsimTopoNode *from,
+                         const CsimTopoNode *to) {
   return add(n, (CsimNodeLink){.kind = kind, .capacity = MAX((CsimRate)rate, 1), .from = from, .to = to});
 }
 
 /* A bundle of NVLinks; the described bandwidth is a count times NCCL's figure for a link. */
-static uint32_t add_nvlink(const Maker *m, const CsimNodeGpu *gpu, CsimResKind kind, double gbps, const CsimTopoNode *from, const CsimTopoNode *to) {
+static uint32_t add_nvlink(const Maker *m, const CsimNodeGpu *gpu, CsimResKind kind, double gbps,
+                           const CsimTopoNode *from, const CsimTopoNode *to) {
   int gen = (int)csim_catalogue_number(m->c, "gpu.%s.nvlink_gen", gpu->model);
   if (gen == 0) return add_rate(m->n, kind, gbps * 1e9, from, to);
   double nccl = csim_catalogue_number(m->c, "nvlink.%d.nccl_gbps", gen);
@@ -67,16 +69,19 @@ static uint32_t add_nvl(const Maker *m, const CsimTopoNode *from, const CsimTopo
   const CsimTopoNode *dev = from->type == CSIM_NODE_DEV ? from : l->remote;
   const CsimNodeGpu *gpu = gpu_of_dev(m->n, dev);
   if (gpu == NULL || l->remote->type == CSIM_NODE_NVS) return CSIM_NO_LINK; /* ports: add_ports */
-  return add_nvlink(m, gpu, from->type == CSIM_NODE_DEV ? CSIM_RES_NVLINK_OUT : CSIM_RES_NVLINK_IN, l->bw, from, l->remote);
+  return add_nvlink(m, gpu, from->type == CSIM_NODE_DEV ? CSIM_RES_NVLINK_OUT : CSIM_RES_NVLINK_IN, l->bw,
+                    from, l->remote);
 }
 
 static uint32_t add_sys(const Maker *m, const CsimTopoNode *from, const CsimTopoLink *l) {
   double share = csim_catalogue_number(m->c, "cpu.link_share");
-  return add_rate(m->n, CSIM_RES_CPU, share * (double)csim_catalogue_rate(m->c, "cpu.%s.link", cpu_class(from)), from, l->remote);
+  return add_rate(m->n, CSIM_RES_CPU,
+                  share * (double)csim_catalogue_rate(m->c, "cpu.%s.link", cpu_class(from)), from, l->remote);
 }
 
 static uint32_t add_c2c(const Maker *m, const CsimTopoNode *from, const CsimTopoLink *l) {
-  return add_rate(m->n, CSIM_RES_C2C, l->bw * 1e9 * csim_catalogue_number(m->c, "c2c.share"), from, l->remote);
+  return add_rate(m->n, CSIM_RES_C2C, l->bw * 1e9 * csim_catalogue_number(m->c, "c2c.share"), from,
+                  l->remote);
 }
 
 static uint32_t add_pci(const Maker *m, const CsimTopoNode *from, const CsimTopoLink *l) {
@@ -87,12 +92,17 @@ static uint32_t add_pci(const Maker *m, const CsimTopoNode *from, const CsimTopo
 /* One link a direction: the system has both directions as links of the two nodes. */
 static uint32_t add_arc(const Maker *m, const CsimTopoNode *from, const CsimTopoLink *l) {
   switch (l->type) {
-    case CSIM_LINK_NVL: return add_nvl(m, from, l);
-    case CSIM_LINK_PCI: return add_pci(m, from, l);
-    case CSIM_LINK_SYS: return add_sys(m, from, l);
-    case CSIM_LINK_C2C: return add_c2c(m, from, l);
-    case CSIM_LINK_LOC:
-    case CSIM_LINK_NET: break;
+  case CSIM_LINK_NVL:
+    return add_nvl(m, from, l);
+  case CSIM_LINK_PCI:
+    return add_pci(m, from, l);
+  case CSIM_LINK_SYS:
+    return add_sys(m, from, l);
+  case CSIM_LINK_C2C:
+    return add_c2c(m, from, l);
+  case CSIM_LINK_LOC:
+  case CSIM_LINK_NET:
+    break;
   }
   return CSIM_NO_LINK;
 }
@@ -107,7 +117,8 @@ static void add_arcs(const Maker *m) {
 
 static guint cpus_of_host(const CsimSystem *s, int host) {
   guint n = 0;
-  for (guint i = 0; i < csim_system_n(s, CSIM_NODE_CPU); i++) n += csim_node_host(csim_system_node(s, CSIM_NODE_CPU, i)) == host;
+  for (guint i = 0; i < csim_system_n(s, CSIM_NODE_CPU); i++)
+    n += csim_node_host(csim_system_node(s, CSIM_NODE_CPU, i)) == host;
   return n;
 }
 
@@ -167,7 +178,8 @@ static void add_ports(const Maker *m) {
 static void add_net(const Maker *m, guint i) {
   const CsimTopoNode *node = csim_system_node(m->n->system, CSIM_NODE_NET, i);
   CsimNodeNet net = {.nic = neighbour(node, CSIM_NODE_NIC, NULL), .host = (guint)csim_node_host(node)};
-  for (guint k = 0; k < i; k++) net.rail += csim_node_host(csim_system_node(m->n->system, CSIM_NODE_NET, k)) == (int)net.host;
+  for (guint k = 0; k < i; k++)
+    net.rail += csim_node_host(csim_system_node(m->n->system, CSIM_NODE_NET, k)) == (int)net.host;
   if (node->net.rail >= 0) net.rail = (guint)node->net.rail;
   net.line_rate = (CsimRate)((double)node->net.bw * 1e9);
   double payload = (double)csim_net_payload_rate(m->net, net.line_rate);
@@ -180,7 +192,8 @@ static void add_net(const Maker *m, guint i) {
 
 /* Most that can come into `node` from below (up) or leave it downwards: all flows over its link to the parent are among them.
  * Returns -1 for "no bound". */
-static double bound_below(const CsimNodeLinks *n, const CsimTopoNode *node, const CsimTopoNode *parent, gboolean up) {
+static double bound_below(const CsimNodeLinks *n, const CsimTopoNode *node, const CsimTopoNode *parent,
+                          gboolean up) {
   double sum = 0;
   if (node->type == CSIM_NODE_DEV) return -1;
   if (node->type == CSIM_NODE_NIC) {
@@ -232,10 +245,12 @@ static void prune(CsimNodeLinks *n) {
 
 /* --- life -------------------------------------------------------------------- */
 
-static const CsimNodeType vertex_types[] = {CSIM_NODE_PCI, CSIM_NODE_CPU, CSIM_NODE_NIC, CSIM_NODE_DEV, CSIM_NODE_CXB};
+static const CsimNodeType vertex_types[] = {CSIM_NODE_PCI, CSIM_NODE_CPU, CSIM_NODE_NIC, CSIM_NODE_DEV,
+                                            CSIM_NODE_CXB};
 
 static void make_vertices(CsimNodeLinks *n) {
-  for (gsize t = 0; t < G_N_ELEMENTS(vertex_types); t++) n->n_vertices += csim_system_n(n->system, vertex_types[t]);
+  for (gsize t = 0; t < G_N_ELEMENTS(vertex_types); t++)
+    n->n_vertices += csim_system_n(n->system, vertex_types[t]);
   n->vertex = g_new0(const CsimTopoNode *, n->n_vertices + 1);
   n->arc = g_new0(uint32_t *, n->n_vertices + 1);
   n->memory = g_new(uint32_t, n->n_vertices + 1);
@@ -243,7 +258,8 @@ static void make_vertices(CsimNodeLinks *n) {
   guint v = 0;
   for (gsize t = 0; t < G_N_ELEMENTS(vertex_types); t++) {
     n->offset[vertex_types[t]] = v;
-    for (guint i = 0; i < csim_system_n(n->system, vertex_types[t]); i++) n->vertex[v++] = csim_system_node(n->system, vertex_types[t], i);
+    for (guint i = 0; i < csim_system_n(n->system, vertex_types[t]); i++)
+      n->vertex[v++] = csim_system_node(n->system, vertex_types[t], i);
   }
 }
 
@@ -254,7 +270,8 @@ static CsimTime nvlink_latency(const CsimNodeLinks *n, const CsimCatalogue *c) {
   return gen > 0 ? csim_catalogue_time(c, "nvlink.%d.latency", gen) : 0;
 }
 
-CsimNodeLinks *csim_node_links_new(const CsimSystem *system, const CsimCatalogue *c, const CsimNetModel *net) {
+CsimNodeLinks *csim_node_links_new(const CsimSystem *system, const CsimCatalogue *c,
+                                   const CsimNetModel *net) {
   CsimNodeLinks *n = g_new0(CsimNodeLinks, 1);
   Maker maker = {n, c, net};
   n->system = system;
@@ -263,7 +280,8 @@ CsimNodeLinks *csim_node_links_new(const CsimSystem *system, const CsimCatalogue
   n->nets = g_array_new(FALSE, TRUE, sizeof(CsimNodeNet));
   csim_pcie_model_init(c, &n->pcie);
   make_vertices(n);
-  for (guint i = 0; i < csim_system_n(system, CSIM_NODE_GPU); i++) add_gpu(&maker, csim_system_node(system, CSIM_NODE_GPU, i));
+  for (guint i = 0; i < csim_system_n(system, CSIM_NODE_GPU); i++)
+    add_gpu(&maker, csim_system_node(system, CSIM_NODE_GPU, i));
   add_arcs(&maker);
   add_ports(&maker);
   add_memory(&maker);

@@ -15,12 +15,18 @@ gboolean csim_node_vertex(const CsimNodeLinks *n, const CsimTopoNode *node, guin
 static int step_cost(const CsimTopoNode *from, const CsimTopoLink *l) {
   gboolean cpu = from->type == CSIM_NODE_CPU || l->remote->type == CSIM_NODE_CPU;
   switch (l->type) {
-    case CSIM_LINK_PCI: return cpu ? COST_HOST_BRIDGE : COST_SWITCH;
-    case CSIM_LINK_C2C: return COST_C2C;
-    case CSIM_LINK_NVL: return cpu ? COST_C2C : -1; /* Power: GPU to CPU; GPU to GPU is no way for others */
-    case CSIM_LINK_SYS: return COST_SOCKET;
-    case CSIM_LINK_LOC: return from->type == CSIM_NODE_PCI && l->remote->type == CSIM_NODE_PCI ? COST_SWITCH : -1;
-    case CSIM_LINK_NET: break;
+  case CSIM_LINK_PCI:
+    return cpu ? COST_HOST_BRIDGE : COST_SWITCH;
+  case CSIM_LINK_C2C:
+    return COST_C2C;
+  case CSIM_LINK_NVL:
+    return cpu ? COST_C2C : -1; /* Power: GPU to CPU; GPU to GPU is no way for others */
+  case CSIM_LINK_SYS:
+    return COST_SOCKET;
+  case CSIM_LINK_LOC:
+    return from->type == CSIM_NODE_PCI && l->remote->type == CSIM_NODE_PCI ? COST_SWITCH : -1;
+  case CSIM_LINK_NET:
+    break;
   }
   return -1;
 }
@@ -107,18 +113,25 @@ const CsimTopoNode *csim_node_local_cpu(const CsimNodeLinks *n, const CsimTopoNo
 
 static CsimTime link_latency(const CsimNodeLinks *n, CsimLinkType type) {
   switch (type) {
-    case CSIM_LINK_PCI: return n->pcie.link_latency;
-    case CSIM_LINK_SYS: return n->cpu_latency;
-    case CSIM_LINK_C2C: return n->c2c_latency;
-    case CSIM_LINK_NVL: return n->nvlink_latency;
-    case CSIM_LINK_LOC:
-    case CSIM_LINK_NET: break;
+  case CSIM_LINK_PCI:
+    return n->pcie.link_latency;
+  case CSIM_LINK_SYS:
+    return n->cpu_latency;
+  case CSIM_LINK_C2C:
+    return n->c2c_latency;
+  case CSIM_LINK_NVL:
+    return n->nvlink_latency;
+  case CSIM_LINK_LOC:
+  case CSIM_LINK_NET:
+    break;
   }
   return 0;
 }
 
 static CsimTime node_latency(const CsimNodeLinks *n, const CsimTopoNode *node) {
-  return node->type == CSIM_NODE_PCI ? n->pcie.switch_latency : node->type == CSIM_NODE_CPU ? n->pcie.root_latency : 0;
+  return node->type == CSIM_NODE_PCI   ? n->pcie.switch_latency
+         : node->type == CSIM_NODE_CPU ? n->pcie.root_latency
+                                       : 0;
 }
 
 void csim_node_route_add(const CsimNodeLinks *n, CsimRoute *route, uint32_t link, double weight) {
@@ -128,11 +141,13 @@ void csim_node_route_add(const CsimNodeLinks *n, CsimRoute *route, uint32_t link
 }
 
 static gboolean is_intel(const CsimTopoNode *node) {
-  return node->type == CSIM_NODE_CPU && node->cpu.arch == CSIM_ARCH_X86 && node->cpu.vendor == CSIM_VENDOR_INTEL;
+  return node->type == CSIM_NODE_CPU && node->cpu.arch == CSIM_ARCH_X86 &&
+         node->cpu.vendor == CSIM_VENDOR_INTEL;
 }
 
 /* weight_after: what PCIe links behind an Intel host bridge count. */
-static gboolean walk(const CsimNodeLinks *n, const CsimTopoNode *from, const CsimTopoNode *to, double weight, double weight_after, CsimRoute *route) {
+static gboolean walk(const CsimNodeLinks *n, const CsimTopoNode *from, const CsimTopoNode *to, double weight,
+                     double weight_after, CsimRoute *route) {
   guint at = 0, target = 0;
   if (!csim_node_vertex(n, from, &at) || !csim_node_vertex(n, to, &target)) return FALSE;
   while (at != target) {
@@ -146,11 +161,13 @@ static gboolean walk(const CsimNodeLinks *n, const CsimTopoNode *from, const Csi
   return route->n <= G_N_ELEMENTS(route->link);
 }
 
-gboolean csim_node_way(const CsimNodeLinks *n, const CsimTopoNode *from, const CsimTopoNode *to, double weight, CsimRoute *route) {
+gboolean csim_node_way(const CsimNodeLinks *n, const CsimTopoNode *from, const CsimTopoNode *to,
+                       double weight, CsimRoute *route) {
   return walk(n, from, to, weight, weight, route);
 }
 
-gboolean csim_node_peer_way(const CsimNodeLinks *n, const CsimTopoNode *from, const CsimTopoNode *to, CsimRoute *route) {
+gboolean csim_node_peer_way(const CsimNodeLinks *n, const CsimTopoNode *from, const CsimTopoNode *to,
+                            CsimRoute *route) {
   const CsimPcieModel *p = &n->pcie;
   double full = csim_pcie_write_efficiency(p, 0, p->mps);
   return walk(n, from, to, full / csim_pcie_write_efficiency(p, 0, p->kernel_payload),
@@ -161,6 +178,7 @@ uint32_t csim_node_nvlink_between(const CsimNodeLinks *n, const CsimTopoNode *fr
   guint v = 0;
   if (!csim_node_vertex(n, from, &v)) return CSIM_NO_LINK;
   for (guint i = 0; i < from->links->len; i++)
-    if (csim_node_link(from, i)->remote == to && csim_node_link(from, i)->type == CSIM_LINK_NVL) return n->arc[v][i];
+    if (csim_node_link(from, i)->remote == to && csim_node_link(from, i)->type == CSIM_LINK_NVL)
+      return n->arc[v][i];
   return CSIM_NO_LINK;
 }

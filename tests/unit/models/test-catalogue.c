@@ -46,7 +46,8 @@ static void test_every_constant_is_sourced(void) {
   g_assert_cmpuint(csim_catalogue_n(c), >, 500);
   for (guint i = 0; i < csim_catalogue_n(c); i++) {
     const CsimConstant *k = csim_catalogue_get(c, i);
-    if (k->source == NULL || strlen(k->source) < 5 || k->meaning == NULL || strlen(k->meaning) < 8) g_error("%s: no source or meaning", k->name);
+    if (k->source == NULL || strlen(k->source) < 5 || k->meaning == NULL || strlen(k->meaning) < 8)
+      g_error("%s: no source or meaning", k->name);
     g_assert_cmpstr(k->loc.file, ==, "hardware.json");
     if (i > 0) g_assert_cmpstr(csim_catalogue_get(c, i - 1)->name, <, k->name);
     g_assert_true(csim_catalogue_find(c, k->name) == k);
@@ -57,9 +58,28 @@ static void test_every_constant_is_sourced(void) {
 static void test_families_do_not_mix(void) {
   g_autoptr(CsimCatalogue) c = shipped();
   static const char *const families[] = {"a100", "b200"};
-  static const char *const fields[] = {"simple_base_ps", "simple_source_ps", "simple_local_dst_ps", "simple_remote_dst_ps", "simple_o", "simple_o_empty",
-                                       "simple_t_min", "simple_t0", "simple_t0_bytes", "simple_thread_scale", "ll_a", "ll_per_warp", "ll_two_dst", "ll_recv",
-                                       "ll_o", "ll_lat", "ll_t0", "ll128_a", "ll128_per_warp", "ll128_o", "ll128_lat", "ll128_t0"};
+  static const char *const fields[] = {"simple_base_ps",
+                                       "simple_source_ps",
+                                       "simple_local_dst_ps",
+                                       "simple_remote_dst_ps",
+                                       "simple_o",
+                                       "simple_o_empty",
+                                       "simple_t_min",
+                                       "simple_t0",
+                                       "simple_t0_bytes",
+                                       "simple_thread_scale",
+                                       "ll_a",
+                                       "ll_per_warp",
+                                       "ll_two_dst",
+                                       "ll_recv",
+                                       "ll_o",
+                                       "ll_lat",
+                                       "ll_t0",
+                                       "ll128_a",
+                                       "ll128_per_warp",
+                                       "ll128_o",
+                                       "ll128_lat",
+                                       "ll128_t0"};
   for (gsize f = 0; f < G_N_ELEMENTS(families); f++)
     for (gsize i = 0; i < G_N_ELEMENTS(fields); i++) {
       g_autofree char *own = g_strdup_printf("gpu.%s.%s", families[f], fields[i]);
@@ -88,7 +108,9 @@ static void test_hopper_values(void) {
 
 static void test_every_gpu_model_fills(void) {
   g_autoptr(CsimCatalogue) c = shipped();
-  static const char *const models[] = {"p100", "v100", "t4", "a100", "a800", "a10", "l40s", "h100", "h20", "h200", "h800", "b200", "gb200", "b300", "gb300", "rtx_pro_6000", "gb10"};
+  static const char *const models[] = {"p100",  "v100", "t4",    "a100",         "a800", "a10",
+                                       "l40s",  "h100", "h20",   "h200",         "h800", "b200",
+                                       "gb200", "b300", "gb300", "rtx_pro_6000", "gb10"};
   for (gsize i = 0; i < G_N_ELEMENTS(models); i++) {
     CsimGpuModel m;
     csim_gpu_model_init(c, models[i], &m);
@@ -100,14 +122,21 @@ static void test_every_gpu_model_fills(void) {
 
 static void test_gpu_matching(void) {
   g_autoptr(CsimCatalogue) c = shipped();
-  static const struct { int sm, nvlinks; const char *device, *model; } cases[] = {
-      {90, 18, "0x2330", "h100"}, {90, 18, "0x2335", "h200"}, {90, 18, NULL, "h100"}, {90, 8, NULL, "h800"}, {90, 8, "0x2324", "h800"},
-      {80, 12, NULL, "a100"},     {80, 8, NULL, "a800"},      {80, 8, "0x20F3", "a800"}, {70, 6, NULL, "v100"}, {75, 0, NULL, "t4"},
-      {86, 0, NULL, "a10"},       {89, 0, "0x26b9", "l40s"},  {100, 18, NULL, "b200"},  {103, 18, "0x31c2", "gb300"}, {103, 18, NULL, "b300"},
-      {110, 18, NULL, "b300"},    {120, 0, NULL, "rtx_pro_6000"}, {92, 18, "0xffff", "h100"}, {60, 4, NULL, "p100"}, {50, 0, NULL, "p100"},
+  static const struct {
+    int sm, nvlinks;
+    const char *device, *model;
+  } cases[] = {
+      {90, 18, "0x2330", "h100"}, {90, 18, "0x2335", "h200"},     {90, 18, NULL, "h100"},
+      {90, 8, NULL, "h800"},      {90, 8, "0x2324", "h800"},      {80, 12, NULL, "a100"},
+      {80, 8, NULL, "a800"},      {80, 8, "0x20F3", "a800"},      {70, 6, NULL, "v100"},
+      {75, 0, NULL, "t4"},        {86, 0, NULL, "a10"},           {89, 0, "0x26b9", "l40s"},
+      {100, 18, NULL, "b200"},    {103, 18, "0x31c2", "gb300"},   {103, 18, NULL, "b300"},
+      {110, 18, NULL, "b300"},    {120, 0, NULL, "rtx_pro_6000"}, {92, 18, "0xffff", "h100"},
+      {60, 4, NULL, "p100"},      {50, 0, NULL, "p100"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++)
-    g_assert_cmpstr(csim_catalogue_gpu_model(c, cases[i].sm, cases[i].nvlinks, cases[i].device), ==, cases[i].model);
+    g_assert_cmpstr(csim_catalogue_gpu_model(c, cases[i].sm, cases[i].nvlinks, cases[i].device), ==,
+                    cases[i].model);
 }
 
 static void test_set_reaches_heirs(void) {
@@ -138,7 +167,8 @@ static void assert_set_refused(const char *set, const char *why) {
   g_autoptr(CsimCatalogue) c = csim_catalogue_new(NULL, sets, &error);
   g_assert_null(c);
   g_assert_nonnull(error);
-  if (strstr(error->message, why) == NULL || !g_str_has_prefix(error->message, "--set: ")) g_error("wanted '%s' in: %s", why, error->message);
+  if (strstr(error->message, why) == NULL || !g_str_has_prefix(error->message, "--set: "))
+    g_error("wanted '%s' in: %s", why, error->message);
 }
 
 static void test_set_messages(void) {
@@ -151,10 +181,12 @@ static void test_set_messages(void) {
 
 static void test_overlay(void) {
   g_autoptr(GError) error = NULL;
-  g_autoptr(CsimCatalogue) c = with_file(
-      "{\"format\": \"collsim-hardware-1\",\n"
-      " \"gpu\": {\"h100\": {\"simple_o\": {\"value\": \"2.5us\", \"source\": \"our own machine\", \"confidence\": \"measured\"}},\n"
-      "          \"mine\": {\"like\": \"h200\", \"match\": {\"sm\": 91, \"devices\": [\"0xABCD\"]}, \"l2\": {\"value\": \"30MiB\"}}}}", &error);
+  g_autoptr(CsimCatalogue) c = with_file("{\"format\": \"collsim-hardware-1\",\n"
+                                         " \"gpu\": {\"h100\": {\"simple_o\": {\"value\": \"2.5us\", "
+                                         "\"source\": \"our own machine\", \"confidence\": \"measured\"}},\n"
+                                         "          \"mine\": {\"like\": \"h200\", \"match\": {\"sm\": 91, "
+                                         "\"devices\": [\"0xABCD\"]}, \"l2\": {\"value\": \"30MiB\"}}}}",
+                                         &error);
   g_assert_no_error(error);
   const CsimConstant *o = csim_catalogue_find(c, "gpu.mine.simple_o");
   g_assert_cmpint(o->time, ==, 2500 * CSIM_NS);
@@ -168,13 +200,20 @@ static void test_overlay(void) {
 
 static void test_overlay_messages(void) {
 #define HEAD "{\"format\": \"collsim-hardware-1\",\n"
-  assert_refused(HEAD " \"gpu\": {\"h100\": {\"simple_0\": {\"value\": \"2us\"}}}}", ":2:", "unknown constant 'gpu.h100.simple_0'; did you mean 'gpu.h100.simple_o'?");
-  assert_refused(HEAD " \"gpu\": {\"h100\": {\"simple_o\": {\"value\": \"2GB/s\"}}}}", ":2:", "'gpu.h100.simple_o' is a time, not a rate");
-  assert_refused(HEAD " \"gpu\": {\"h100\": {\"simple_o\": {\"value\": true}}}}", ":2:", "a number or a text with a unit");
-  assert_refused(HEAD " \"gpu\": {\"h100\": {\"simple_o\": {\"value\": \"2us\", \"sauce\": \"x\"}}}}", ":2:", "sauce");
-  assert_refused(HEAD " \"gpu\": {\"h100\": {\"simple_o\": {\"value\": \"2us\", \"confidence\": \"sure\"}}}}", ":2:", "sure");
-  assert_refused(HEAD " \"gpu\": {\"mine\": {\"like\": \"h999\"}}}", ":2:", "gpu.mine is like gpu.h999, which does not exist");
-  assert_refused(HEAD " \"gpu\": {\"a\": {\"like\": \"b\"}, \"b\": {\"like\": \"a\"}}}", ":2:", "is like itself");
+  assert_refused(HEAD " \"gpu\": {\"h100\": {\"simple_0\": {\"value\": \"2us\"}}}}",
+                 ":2:", "unknown constant 'gpu.h100.simple_0'; did you mean 'gpu.h100.simple_o'?");
+  assert_refused(HEAD " \"gpu\": {\"h100\": {\"simple_o\": {\"value\": \"2GB/s\"}}}}",
+                 ":2:", "'gpu.h100.simple_o' is a time, not a rate");
+  assert_refused(HEAD " \"gpu\": {\"h100\": {\"simple_o\": {\"value\": true}}}}",
+                 ":2:", "a number or a text with a unit");
+  assert_refused(HEAD " \"gpu\": {\"h100\": {\"simple_o\": {\"value\": \"2us\", \"sauce\": \"x\"}}}}",
+                 ":2:", "sauce");
+  assert_refused(HEAD " \"gpu\": {\"h100\": {\"simple_o\": {\"value\": \"2us\", \"confidence\": \"sure\"}}}}",
+                 ":2:", "sure");
+  assert_refused(HEAD " \"gpu\": {\"mine\": {\"like\": \"h999\"}}}",
+                 ":2:", "gpu.mine is like gpu.h999, which does not exist");
+  assert_refused(HEAD " \"gpu\": {\"a\": {\"like\": \"b\"}, \"b\": {\"like\": \"a\"}}}",
+                 ":2:", "is like itself");
   assert_refused("{\"format\": \"collsim-hardware-9\"}", ":1:", "collsim-hardware-9");
   assert_refused("{\"gpu\": {}}", ":1:", "format");
   assert_refused("[]", ":1:", "");

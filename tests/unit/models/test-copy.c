@@ -8,7 +8,9 @@
 /* The rows of a measured file that are claims: 4 KiB and more. Both directions at once: bw counts both, size one. */
 static char *reference_file(const char *name) {
   const char *reference = g_getenv("COLLSIM_REFERENCE"), *root = g_getenv("COLLSIM_SOURCE_ROOT");
-  g_autofree char *base = reference != NULL ? g_strdup(reference) : g_build_filename(root != NULL ? root : ".", "..", "shared", NULL);
+  g_autofree char *base = reference != NULL
+                              ? g_strdup(reference)
+                              : g_build_filename(root != NULL ? root : ".", "..", "shared", NULL);
   return g_build_filename(base, "measurements", name, NULL);
 }
 
@@ -35,7 +37,8 @@ static gboolean kind_of(const char *name, CsimCopyKind *kind) {
 static double check_row(const CsimCopyModel *model, CsimCopyKind kind, CsimBytes bytes, double measured_us) {
   double predicted = csim_time_us(csim_copy_time(model, kind, bytes));
   double error = predicted / measured_us - 1;
-  g_test_message("%s %" G_GINT64_FORMAT ": measured %.2f us, predicted %.2f us, %+.1f %%", csim_copy_kind_name(kind), bytes, measured_us, predicted, 100 * error);
+  g_test_message("%s %" G_GINT64_FORMAT ": measured %.2f us, predicted %.2f us, %+.1f %%",
+                 csim_copy_kind_name(kind), bytes, measured_us, predicted, 100 * error);
   return fabs(error);
 }
 
@@ -72,7 +75,8 @@ static void test_local_copies(void) {
     if (g_strv_length(field) < 3 || strcmp(field[0], "d2d") != 0) continue;
     CsimBytes bytes = g_ascii_strtoll(field[1], NULL, 10);
     /* 16 MiB runs out of L2, which this model does not have. */
-    g_assert_cmpfloat(check_row(&model, CSIM_COPY_LOCAL, bytes, g_ascii_strtod(field[2], NULL)), <, bytes == 16 << 20 ? 0.30 : 0.10);
+    g_assert_cmpfloat(check_row(&model, CSIM_COPY_LOCAL, bytes, g_ascii_strtod(field[2], NULL)), <,
+                      bytes == 16 << 20 ? 0.30 : 0.10);
   }
 }
 
@@ -99,11 +103,17 @@ static void test_pcie_arithmetic(void) {
   CsimPcieModel p;
   csim_pcie_model_init(c, &p);
   p.share = 1;
-  static const struct { double nccl, raw; } links[] = {{12, 15.75e9}, {24, 31.5e9}, {48, 63.0e9}, {96, 118e9}, {6, 7.88e9}};
-  for (gsize i = 0; i < G_N_ELEMENTS(links); i++) g_assert_cmpfloat_with_epsilon(csim_pcie_raw_rate(&p, links[i].nccl) / links[i].raw, 1, 2e-3);
-  static const struct { double payload, efficiency; } writes[] = {{64, 0.696}, {128, 0.821}, {256, 0.901}, {512, 0.948}};
+  static const struct {
+    double nccl, raw;
+  } links[] = {{12, 15.75e9}, {24, 31.5e9}, {48, 63.0e9}, {96, 118e9}, {6, 7.88e9}};
+  for (gsize i = 0; i < G_N_ELEMENTS(links); i++)
+    g_assert_cmpfloat_with_epsilon(csim_pcie_raw_rate(&p, links[i].nccl) / links[i].raw, 1, 2e-3);
+  static const struct {
+    double payload, efficiency;
+  } writes[] = {{64, 0.696}, {128, 0.821}, {256, 0.901}, {512, 0.948}};
   for (gsize i = 0; i < G_N_ELEMENTS(writes); i++)
-    g_assert_cmpfloat_with_epsilon(csim_pcie_write_efficiency(&p, 63e9, writes[i].payload), writes[i].efficiency, 6e-4);
+    g_assert_cmpfloat_with_epsilon(csim_pcie_write_efficiency(&p, 63e9, writes[i].payload),
+                                   writes[i].efficiency, 6e-4);
   g_assert_cmpfloat_with_epsilon(csim_pcie_read_efficiency(&p, 63e9, 64), 0.727, 6e-4);
   g_assert_cmpfloat_with_epsilon(csim_pcie_write_efficiency(&p, 118e9, 256) * 118, 111, 0.1);
 }

@@ -17,7 +17,8 @@ static void assert_refused(const char *target, guint n, const char *why) {
   g_autoptr(CsimCluster) cluster = csim_cluster_load(target, n, &error);
   g_assert_null(cluster);
   g_assert_nonnull(error);
-  if (strstr(error->message, why) == NULL || strchr(error->message, '\n') != NULL) g_error("wanted '%s' in: %s", why, error->message);
+  if (strstr(error->message, why) == NULL || strchr(error->message, '\n') != NULL)
+    g_error("wanted '%s' in: %s", why, error->message);
 }
 
 static const CsimTopoNode *neighbour(const CsimTopoNode *node, CsimNodeType type) {
@@ -38,10 +39,10 @@ static const CsimTopoNode *switch_of_net(const CsimSystem *s, guint net) {
 typedef struct {
   const char *name;
   guint gpus, nvlinks, nets, cpus;
-  double net_gbps;      /* GB/s, raw */
-  float pcie;           /* a GPU's link as NCCL counts it */
+  double net_gbps; /* GB/s, raw */
+  float pcie;      /* a GPU's link as NCCL counts it */
   guint gpus_a_switch, nets_a_switch;
-  int sm, numa[8];      /* NUMA node of each CPU, in order */
+  int sm, numa[8]; /* NUMA node of each CPU, in order */
 } Facts;
 
 /* Vendor pages and the reference table of real machines; see topologies/README.md. */
@@ -95,14 +96,16 @@ static void test_shipped(gconstpointer data) {
   g_assert_cmpuint(csim_system_n(s, CSIM_NODE_NET), ==, f->nets);
   g_assert_cmpuint(csim_system_n(s, CSIM_NODE_CPU), ==, f->cpus);
   g_assert_cmpstr(s->name, ==, f->name);
-  for (guint i = 0; i < f->cpus; i++) g_assert_cmpint(csim_system_node(s, CSIM_NODE_CPU, i)->cpu.numa, ==, f->numa[i]);
+  for (guint i = 0; i < f->cpus; i++)
+    g_assert_cmpint(csim_system_node(s, CSIM_NODE_CPU, i)->cpu.numa, ==, f->numa[i]);
   check_gpus(s, f);
   check_pairs(s, f);
 }
 
 /* DGX-1V: the hybrid cube mesh, double and single edges. */
 static void test_cube_mesh(void) {
-  static const char mesh[8][9] = {"01122000", "10210200", "12020010", "21200001", "20000112", "02001021", "00101202", "00012120"};
+  static const char mesh[8][9] = {"01122000", "10210200", "12020010", "21200001",
+                                  "20000112", "02001021", "00101202", "00012120"};
   g_autoptr(CsimCluster) cluster = load("dgx-1v", 0);
   const CsimSystem *s = csim_cluster_system(cluster, 0);
   for (guint a = 0; a < 8; a++)
@@ -110,7 +113,8 @@ static void test_cube_mesh(void) {
       float bw = 0;
       const CsimTopoNode *dev = dev_of(s, a);
       for (guint k = 0; k < dev->links->len; k++)
-        if (csim_node_link(dev, k)->remote == dev_of(s, b) && csim_node_link(dev, k)->type == CSIM_LINK_NVL) bw = csim_node_link(dev, k)->bw;
+        if (csim_node_link(dev, k)->remote == dev_of(s, b) && csim_node_link(dev, k)->type == CSIM_LINK_NVL)
+          bw = csim_node_link(dev, k)->bw;
       g_assert_cmpfloat(bw, ==, 20 * (mesh[a][b] - '0'));
     }
 }
@@ -142,7 +146,8 @@ static void test_counts(void) {
 }
 
 static void test_target_messages(void) {
-  assert_refused("dgx-h10", 0, "no shipped node is called 'dgx-h10' (did you mean 'dgx-h100'?); allowed: dgx-1v, dgx-2,");
+  assert_refused("dgx-h10", 0,
+                 "no shipped node is called 'dgx-h10' (did you mean 'dgx-h100'?); allowed: dgx-1v, dgx-2,");
   assert_refused("quantum", 0, "no shipped node is called 'quantum'; allowed: dgx-1v");
   assert_refused("dgx-h100*0", 0, "allowed: 1 to 65536");
   assert_refused("dgx-h100*99999999999", 0, "allowed: 1 to 65536");
@@ -164,11 +169,13 @@ static char *write_json(const char *text) {
 }
 
 static void test_json(void) {
-  g_autofree char *path = write_json(
-      "{\"description\": \"two kinds\",\n"
-      " \"nodes\": [{\"count\": 3, \"xml\": \"dgx-h100\"}, {\"xml\": \"hgx-h200\"}],\n"
-      " \"fabric\": {\"kind\": \"fat-tree\", \"tiers\": 2, \"radix\": 16, \"oversubscription\": 2, \"link_rate\": \"200Gb/s\",\n"
-      "  \"cable_leaf\": \"15ns\", \"cable_spine\": \"200ns\", \"transport\": \"roce\", \"mtu\": 1024, \"routing\": \"static\", \"sharp\": true}}");
+  g_autofree char *path =
+      write_json("{\"description\": \"two kinds\",\n"
+                 " \"nodes\": [{\"count\": 3, \"xml\": \"dgx-h100\"}, {\"xml\": \"hgx-h200\"}],\n"
+                 " \"fabric\": {\"kind\": \"fat-tree\", \"tiers\": 2, \"radix\": 16, \"oversubscription\": "
+                 "2, \"link_rate\": \"200Gb/s\",\n"
+                 "  \"cable_leaf\": \"15ns\", \"cable_spine\": \"200ns\", \"transport\": \"roce\", \"mtu\": "
+                 "1024, \"routing\": \"static\", \"sharp\": true}}");
   g_autoptr(CsimCluster) c = load(path, 0);
   g_unlink(path);
   g_assert_cmpuint(c->n_nodes, ==, 4);
@@ -188,7 +195,8 @@ static void test_json(void) {
 }
 
 static void test_json_defaults(void) {
-  g_autofree char *path = write_json("{\"nodes\": [{\"count\": 4, \"xml\": \"dgx-h100\"}], \"fabric\": {\"transport\": \"roce\"}}");
+  g_autofree char *path = write_json(
+      "{\"nodes\": [{\"count\": 4, \"xml\": \"dgx-h100\"}], \"fabric\": {\"transport\": \"roce\"}}");
   g_autofree char *bare = write_json("{\"nodes\": [{\"count\": 4, \"xml\": \"dgx-h100\"}]}");
   g_autoptr(CsimCluster) roce = load(path, 9);
   g_autoptr(CsimCluster) ib = load(bare, 0);
@@ -213,23 +221,31 @@ static void test_json_messages(void) {
   assert_json_refused("{\"nodes\": []}", 0, ":1:", "no nodes");
   assert_json_refused("{\"nodes\": [{\"count\": 0, \"xml\": \"dgx-h100\"}]}", 0, ":1:", "count");
   assert_json_refused("{\"nodes\": [{\"xml\": \"dgx-h1000\"}]}", 0, ":1:20: ", "did you mean 'dgx-h100'?");
-  assert_json_refused("{\"nodes\": [{\"xml\": \"dgx-h100\"}],\n \"fabric\": {\"kind\": \"fattree\"}}", 0, ":2:", "fattree");
+  assert_json_refused("{\"nodes\": [{\"xml\": \"dgx-h100\"}],\n \"fabric\": {\"kind\": \"fattree\"}}", 0,
+                      ":2:", "fattree");
   assert_json_refused("{\"nodes\": [{\"xml\": \"dgx-h100\"}],\n \"fabrik\": {}}", 0, ":2:", "fabric");
-  assert_json_refused("{\"nodes\": [{\"xml\": \"dgx-h100\"}],\n \"fabric\": {\"link_rate\": 400}}", 0, ":2:", "Gb/s");
+  assert_json_refused("{\"nodes\": [{\"xml\": \"dgx-h100\"}],\n \"fabric\": {\"link_rate\": 400}}", 0,
+                      ":2:", "Gb/s");
   assert_json_refused("{\"nodes\": [{\"xml\": \"dgx-h100\"}],\n \"fabric\": {\"tiers\": 4}}", 0, ":2:", "3");
-  assert_json_refused("{\"nodes\": [{\"xml\": \"dgx-h100\"}, {\"xml\": \"dgx-a100\"}]}", 5, ":1:", "for one kind only");
-  assert_json_refused("{\"nodes\": [{\"count\": 60000, \"xml\": \"dgx-h100\"}, {\"count\": 60000, \"xml\": \"dgx-h100\"}]}", 0, ":1:", "more than 65536 nodes");
+  assert_json_refused("{\"nodes\": [{\"xml\": \"dgx-h100\"}, {\"xml\": \"dgx-a100\"}]}", 5,
+                      ":1:", "for one kind only");
+  assert_json_refused(
+      "{\"nodes\": [{\"count\": 60000, \"xml\": \"dgx-h100\"}, {\"count\": 60000, \"xml\": \"dgx-h100\"}]}",
+      0, ":1:", "more than 65536 nodes");
 }
 
 /* XML paths are relative to the JSON that names them. */
 static void test_json_relative(void) {
   g_autofree char *folder = g_dir_make_tmp("collsim-XXXXXX", NULL);
-  g_autofree char *xml = g_build_filename(folder, "n.xml", NULL), *json = g_build_filename(folder, "c.json", NULL);
+  g_autofree char *xml = g_build_filename(folder, "n.xml", NULL),
+                  *json = g_build_filename(folder, "c.json", NULL);
   static const char text[] =
-      "<system version=\"1\">\n <cpu numaid=\"0\" arch=\"x86_64\" vendor=\"AuthenticAMD\" familyid=\"25\" modelid=\"17\">\n"
+      "<system version=\"1\">\n <cpu numaid=\"0\" arch=\"x86_64\" vendor=\"AuthenticAMD\" familyid=\"25\" "
+      "modelid=\"17\">\n"
       "  <pci busid=\"0000:01:00.0\" class=\"0x030200\" link_speed=\"32.0 GT/s PCIe\" link_width=\"16\">\n"
       "   <gpu dev=\"0\" sm=\"90\" rank=\"0\" gdr=\"1\"/>\n  </pci>\n"
-      "  <nic>\n   <net name=\"eth0\" dev=\"0\" speed=\"10000\" port=\"0\" gdr=\"0\"/>\n  </nic>\n </cpu>\n</system>\n";
+      "  <nic>\n   <net name=\"eth0\" dev=\"0\" speed=\"10000\" port=\"0\" gdr=\"0\"/>\n  </nic>\n "
+      "</cpu>\n</system>\n";
   g_assert_true(g_file_set_contents(xml, text, -1, NULL));
   g_assert_true(g_file_set_contents(json, "{\"nodes\": [{\"count\": 2, \"xml\": \"n.xml\"}]}", -1, NULL));
   g_autoptr(CsimCluster) c = load(json, 0);

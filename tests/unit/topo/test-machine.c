@@ -45,19 +45,22 @@ static void assert_route(const Bench *b, const CsimRoute *route, const char *exp
 
 static CsimRoute p2p(const Bench *b, guint node, guint from, guint to) {
   CsimRoute route;
-  g_assert_true(csim_machine_route_p2p(b->machine, (CsimGpuRef){node, from}, (CsimGpuRef){node, to}, &route, NULL));
+  g_assert_true(
+      csim_machine_route_p2p(b->machine, (CsimGpuRef){node, from}, (CsimGpuRef){node, to}, &route, NULL));
   return route;
 }
 
 static CsimRoute nic(const Bench *b, guint gpu, guint net, gboolean gdr, gboolean to_nic) {
   CsimRoute route;
-  g_assert_true(csim_machine_route_nic(b->machine, (CsimGpuRef){0, gpu}, (CsimNicRef){0, net}, gdr, to_nic, &route, NULL));
+  g_assert_true(csim_machine_route_nic(b->machine, (CsimGpuRef){0, gpu}, (CsimNicRef){0, net}, gdr, to_nic,
+                                       &route, NULL));
   return route;
 }
 
 static CsimRoute fabric(const Bench *b, guint from_node, guint from, guint to_node, guint to, uint32_t flow) {
   CsimRoute route;
-  g_assert_true(csim_machine_route_fabric(b->machine, (CsimNicRef){from_node, from}, (CsimNicRef){to_node, to}, flow, &route, NULL));
+  g_assert_true(csim_machine_route_fabric(b->machine, (CsimNicRef){from_node, from},
+                                          (CsimNicRef){to_node, to}, flow, &route, NULL));
   return route;
 }
 
@@ -85,7 +88,11 @@ static void test_nvswitch(void) {
 
 /* Ports of a generation scale with the link count: datapath figures of each part. */
 static void test_port_rates(void) {
-  static const struct { const char *target; double gbps; } parts[] = {{"dgx-a100", 238}, {"hgx-a800", 158.7}, {"dgx-b200", 722}, {"hgx-h200", 370}, {"dgx-2", 135.5}};
+  static const struct {
+    const char *target;
+    double gbps;
+  } parts[] = {
+      {"dgx-a100", 238}, {"hgx-a800", 158.7}, {"dgx-b200", 722}, {"hgx-h200", 370}, {"dgx-2", 135.5}};
   for (gsize i = 0; i < G_N_ELEMENTS(parts); i++) {
     Bench b = open_bench(parts[i].target);
     CsimRoute route = p2p(&b, 0, 0, 1);
@@ -140,7 +147,8 @@ static void test_shared_memory(void) {
 /* A NIC's own PCIe link is left out where its wire is slower; the GPU's stays, since other traffic may use it. */
 static void test_nic(void) {
   Bench b = open_bench("dgx-h100");
-  CsimRoute near = nic(&b, 0, 0, TRUE, TRUE), back = nic(&b, 0, 0, TRUE, FALSE), host = nic(&b, 0, 0, FALSE, TRUE), far = nic(&b, 0, 7, TRUE, TRUE);
+  CsimRoute near = nic(&b, 0, 0, TRUE, TRUE), back = nic(&b, 0, 0, TRUE, FALSE),
+            host = nic(&b, 0, 0, FALSE, TRUE), far = nic(&b, 0, 7, TRUE, TRUE);
   assert_route(&b, &near, "node0/gpu0>PCI/16000 PCIe");
   assert_route(&b, &back, "node0/PCI/16000>gpu0 PCIe");
   assert_route(&b, &host, "node0/cpu0 memory | node0/cpu0>PCI/16000 PCIe");
@@ -152,12 +160,14 @@ static void test_nic(void) {
 
 /* A 400 Gb/s NIC in a Gen3 slot: now the slot binds and stays in the route. */
 static const char slow_slot[] =
-    "<system version=\"1\">\n <cpu numaid=\"0\" arch=\"x86_64\" vendor=\"AuthenticAMD\" familyid=\"25\" modelid=\"17\">\n"
+    "<system version=\"1\">\n <cpu numaid=\"0\" arch=\"x86_64\" vendor=\"AuthenticAMD\" familyid=\"25\" "
+    "modelid=\"17\">\n"
     "  <pci busid=\"0000:01:00.0\" class=\"0x060400\" link_speed=\"32.0 GT/s PCIe\" link_width=\"16\">\n"
     "   <pci busid=\"0000:02:00.0\" class=\"0x030200\" link_speed=\"32.0 GT/s PCIe\" link_width=\"16\">\n"
     "    <gpu dev=\"0\" sm=\"90\" rank=\"0\" gdr=\"1\"/>\n   </pci>\n"
     "   <pci busid=\"0000:03:00.0\" class=\"0x020700\" link_speed=\"8.0 GT/s PCIe\" link_width=\"16\">\n"
-    "    <nic>\n     <net name=\"mlx5_0\" dev=\"0\" speed=\"400000\" port=\"1\" gdr=\"1\"/>\n    </nic>\n   </pci>\n"
+    "    <nic>\n     <net name=\"mlx5_0\" dev=\"0\" speed=\"400000\" port=\"1\" gdr=\"1\"/>\n    </nic>\n   "
+    "</pci>\n"
     "  </pci>\n </cpu>\n</system>\n";
 
 static void test_slow_slot(void) {
@@ -187,7 +197,8 @@ static void test_no_way(void) {
 static Bench open_fabric(guint nodes, const char *fabric_text) {
   g_autofree char *path = NULL;
   g_close(g_file_open_tmp("collsim-XXXXXX.json", &path, NULL), NULL);
-  g_autofree char *text = g_strdup_printf("{\"nodes\": [{\"count\": %u, \"xml\": \"dgx-h100\"}], \"fabric\": {%s}}", nodes, fabric_text);
+  g_autofree char *text = g_strdup_printf(
+      "{\"nodes\": [{\"count\": %u, \"xml\": \"dgx-h100\"}], \"fabric\": {%s}}", nodes, fabric_text);
   g_assert_true(g_file_set_contents(path, text, -1, NULL));
   Bench b = open_bench(path);
   g_unlink(path);
@@ -206,8 +217,10 @@ static void test_small_cluster_is_one_switch(void) {
 
 static void test_rail_hops(void) {
   Bench b = open_bench("dgx-h100*128");
-  CsimRoute in_leaf = fabric(&b, 0, 0, 31, 0, 0), next_su = fabric(&b, 0, 0, 32, 0, 0), other_rail = fabric(&b, 0, 0, 1, 1, 0);
-  g_assert_cmpint(next_su.latency - in_leaf.latency, ==, 2 * 220 * CSIM_NS + 2 * 150 * CSIM_NS); /* two switches, two 30 m cables */
+  CsimRoute in_leaf = fabric(&b, 0, 0, 31, 0, 0), next_su = fabric(&b, 0, 0, 32, 0, 0),
+            other_rail = fabric(&b, 0, 0, 1, 1, 0);
+  g_assert_cmpint(next_su.latency - in_leaf.latency, ==,
+                  2 * 220 * CSIM_NS + 2 * 150 * CSIM_NS); /* two switches, two 30 m cables */
   g_assert_cmpint(other_rail.latency, ==, next_su.latency);
   /* Adaptive and non-blocking: only the wires can bind. */
   g_assert_cmpuint(next_su.n, ==, 2);
@@ -251,7 +264,8 @@ static void test_ecmp_spreads_and_collides(void) {
   CsimRoute a = fabric(&b, 0, 0, 40, 0, 1), again = fabric(&b, 0, 0, 40, 0, 1);
   g_assert_cmpuint(a.link[1].link, ==, again.link[1].link);
   guint other = 0;
-  for (uint32_t flow = 2; flow < 34; flow++) other += fabric(&b, 0, 0, 40, 0, flow).link[1].link != a.link[1].link;
+  for (uint32_t flow = 2; flow < 34; flow++)
+    other += fabric(&b, 0, 0, 40, 0, flow).link[1].link != a.link[1].link;
   g_assert_cmpuint(other, >, 20);
   close_bench(&b);
 }
@@ -297,7 +311,8 @@ static void test_rail_only(void) {
   g_assert_cmpuint(fabric(&b, 0, 2, 39, 2, 0).n, ==, 2);
   CsimRoute route;
   g_autoptr(GError) error = NULL;
-  g_assert_false(csim_machine_route_fabric(b.machine, (CsimNicRef){0, 0}, (CsimNicRef){1, 1}, 0, &route, &error));
+  g_assert_false(
+      csim_machine_route_fabric(b.machine, (CsimNicRef){0, 0}, (CsimNicRef){1, 1}, 0, &route, &error));
   g_assert_error(error, CSIM_ERROR, CSIM_ERROR_ROUTE);
   g_assert_nonnull(strstr(error->message, "PXN"));
   close_bench(&b);
@@ -306,7 +321,8 @@ static void test_rail_only(void) {
 static void test_too_small(void) {
   g_autofree char *path = NULL;
   g_close(g_file_open_tmp("collsim-XXXXXX.json", &path, NULL), NULL);
-  g_assert_true(g_file_set_contents(path, "{\"nodes\": [{\"count\": 512, \"xml\": \"dgx-h100\"}], \"fabric\": {\"tiers\": 2}}", -1, NULL));
+  g_assert_true(g_file_set_contents(
+      path, "{\"nodes\": [{\"count\": 512, \"xml\": \"dgx-h100\"}], \"fabric\": {\"tiers\": 2}}", -1, NULL));
   g_autoptr(CsimCatalogue) catalogue = csim_catalogue_new(NULL, NULL, NULL);
   g_autoptr(CsimCluster) cluster = csim_cluster_load(path, 0, NULL);
   g_autoptr(GError) error = NULL;
@@ -320,7 +336,9 @@ static void test_too_small(void) {
 static void test_mixed(void) {
   g_autofree char *path = NULL;
   g_close(g_file_open_tmp("collsim-XXXXXX.json", &path, NULL), NULL);
-  g_assert_true(g_file_set_contents(path, "{\"nodes\": [{\"count\": 3, \"xml\": \"dgx-h100\"}, {\"count\": 2, \"xml\": \"hgx-a800\"}]}", -1, NULL));
+  g_assert_true(g_file_set_contents(
+      path, "{\"nodes\": [{\"count\": 3, \"xml\": \"dgx-h100\"}, {\"count\": 2, \"xml\": \"hgx-a800\"}]}", -1,
+      NULL));
   Bench b = open_bench(path);
   g_unlink(path);
   CsimRoute route = p2p(&b, 4, 1, 2), wire = fabric(&b, 2, 7, 4, 3, 0);

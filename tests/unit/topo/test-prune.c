@@ -6,7 +6,11 @@
 
 #define MAX_FLOWS 24
 
-typedef struct { CsimRoute route; double rate; gboolean fixed; } Flow;
+typedef struct {
+  CsimRoute route;
+  double rate;
+  gboolean fixed;
+} Flow;
 
 /* Progressive filling, the definition of max-min fairness; links by id, weights as in models/fluid.h. */
 static void fill(const CsimNodeLinks *n, Flow *flows, guint n_flows) {
@@ -18,8 +22,10 @@ static void fill(const CsimNodeLinks *n, Flow *flows, guint n_flows) {
       for (guint f = 0; f < n_flows; f++)
         for (guint i = 0; i < flows[f].route.n; i++) {
           if (flows[f].route.link[i].link != l) continue;
-          if (flows[f].fixed) left -= flows[f].rate * flows[f].route.link[i].weight;
-          else weight += flows[f].route.link[i].weight;
+          if (flows[f].fixed)
+            left -= flows[f].rate * flows[f].route.link[i].weight;
+          else
+            weight += flows[f].route.link[i].weight;
         }
       if (weight > 0 && left / weight < level) {
         level = left / weight;
@@ -42,23 +48,30 @@ static void make_flow(const CsimNodeLinks *n, guint32 pick, Flow *flow) {
   const CsimNodeGpu *gpu = &g_array_index(n->gpus, CsimNodeGpu, (pick >> 4) % n->gpus->len);
   const CsimNodeGpu *other = &g_array_index(n->gpus, CsimNodeGpu, (pick >> 12) % n->gpus->len);
   const CsimTopoNode *cpu = csim_node_local_cpu(n, other->dev);
-  const CsimNodeNet *net = n->nets->len > 0 ? &g_array_index(n->nets, CsimNodeNet, (pick >> 20) % n->nets->len) : NULL;
+  const CsimNodeNet *net =
+      n->nets->len > 0 ? &g_array_index(n->nets, CsimNodeNet, (pick >> 20) % n->nets->len) : NULL;
   gboolean ok = TRUE;
   memset(flow, 0, sizeof *flow);
   switch (pick % 5) {
-    case 0: ok = gpu->dev == other->dev || csim_node_peer_way(n, gpu->dev, other->dev, &flow->route); break;
-    case 1: ok = csim_node_way(n, gpu->dev, cpu, gpu->write_weight, &flow->route); break;
-    case 2: ok = csim_node_way(n, cpu, gpu->dev, gpu->read_weight, &flow->route); break;
-    case 3:
-      if (net == NULL) break;
-      ok = csim_node_way(n, gpu->dev, net->nic, 1, &flow->route);
-      csim_node_route_add(n, &flow->route, net->out, 1);
-      break;
-    default:
-      if (net == NULL) break;
-      csim_node_route_add(n, &flow->route, net->in, 1);
-      ok = csim_node_way(n, net->nic, gpu->dev, 1, &flow->route);
-      break;
+  case 0:
+    ok = gpu->dev == other->dev || csim_node_peer_way(n, gpu->dev, other->dev, &flow->route);
+    break;
+  case 1:
+    ok = csim_node_way(n, gpu->dev, cpu, gpu->write_weight, &flow->route);
+    break;
+  case 2:
+    ok = csim_node_way(n, cpu, gpu->dev, gpu->read_weight, &flow->route);
+    break;
+  case 3:
+    if (net == NULL) break;
+    ok = csim_node_way(n, gpu->dev, net->nic, 1, &flow->route);
+    csim_node_route_add(n, &flow->route, net->out, 1);
+    break;
+  default:
+    if (net == NULL) break;
+    csim_node_route_add(n, &flow->route, net->in, 1);
+    ok = csim_node_way(n, net->nic, gpu->dev, 1, &flow->route);
+    break;
   }
   g_assert_true(ok);
   flow->fixed = flow->route.n == 0;
