@@ -207,7 +207,6 @@ static gboolean set_conn(CsimExec *x, uint32_t index, GArray *nets, GError **err
   Conn *c = &x->conns[index];
   const Lane *t = &x->lanes[c->tx_lane], *r = &x->lanes[c->rx_lane];
   c->net = NO_INDEX;
-  c->cap = (uint8_t)(x->proto.slots / x->proto.slice_steps);
   if (t->rank == r->rank || c->tag != CSIM_TAG_DATA) {
     c->kind = CSIM_CONN_SELF;
     return TRUE;
@@ -272,6 +271,10 @@ gboolean exec_build(CsimExec *x, GError **error) {
   x->work = g_new(uint32_t, x->n_lanes);
   x->in_work = g_new0(uint8_t, x->n_lanes);
   meet(x);
+  x->cap = (uint32_t)(x->proto.slots / x->proto.slice_steps);
+  g_assert(x->cap > 0 && x->cap <= SLOTS && (x->cap & (x->cap - 1)) == 0);
+  x->slots = g_new0(Slot, (gsize)x->n_conns * x->cap);
+  if (x->choice.proto != CSIM_PROTO_SIMPLE) x->full = g_new0(CsimTime, (gsize)x->n_conns * x->cap);
   g_autoptr(GArray) nets = g_array_new(FALSE, TRUE, sizeof(Net));
   gboolean ok = TRUE;
   for (uint32_t i = 0; ok && i < x->n_conns; i++) ok = set_conn(x, i, nets, error);
@@ -290,6 +293,8 @@ void exec_unbuild(CsimExec *x) {
   g_clear_pointer(&x->lanes, g_free);
   g_clear_pointer(&x->blocks, g_free);
   g_clear_pointer(&x->conns, g_free);
+  g_clear_pointer(&x->slots, g_free);
+  g_clear_pointer(&x->full, g_free);
   g_clear_pointer(&x->nets, g_free);
   g_clear_pointer(&x->work, g_free);
   g_clear_pointer(&x->in_work, g_free);

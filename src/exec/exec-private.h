@@ -24,6 +24,7 @@ typedef enum { LANE_WAIT, LANE_SCHEDULED, LANE_FLOWING, LANE_DRAIN, LANE_BARRIER
 /* Where a lane's time goes; indices of Lane.spent. */
 enum { SPENT_LAUNCH, SPENT_OVERHEAD, SPENT_COPY, SPENT_LINK, SPENT_WAIT_DATA, SPENT_WAIT_CREDIT, SPENT_N };
 
+/* 56 bytes, so that a connection and its slots are two cache lines each way: the run's working set is lanes and connections. */
 typedef struct {
   uint32_t tx_lane, rx_lane;
   uint32_t sent;     /* operations that the sender has begun to give away */
@@ -34,34 +35,40 @@ typedef struct {
   uint32_t net;      /* index of its Net, or NO_INDEX */
   uint32_t tx_links, rx_links; /* first entry in CsimExec.links: what the sender's stores and the receiver's loads cross */
   uint8_t n_tx_links, n_rx_links;
-  uint8_t cap;       /* operations in flight: SLOTS / slice steps */
   uint8_t kind;      /* CsimConnKind; SELF for NVLS groups too */
   uint8_t tag;       /* of the plan */
   CsimTime latency;  /* of the wire, beyond the flag latency of the GPU model */
-  CsimTime visible[SLOTS], full[SLOTS], credit[SLOTS];
 } Conn;
 
+/* When operation k of a connection is visible to the receiver, and when its slot is back at the sender: entry k % CsimExec.cap of the
+ * connection's slots. `full` (LL, LL128): when its last line is visible. */
+typedef struct { CsimTime visible, credit; } Slot;
+
 typedef struct {
-  CsimPlanCursor cursor;
-  CsimPrim prim;
+  /* Touched by every operation: */
   CsimTime free, start;      /* when the worker is free; start of the operation at hand */
   CsimTime ready;            /* latest of the inputs looked at so far */
-  CsimTime flow_end;         /* LANE_DRAIN: when the operation ended but for the sender's last byte */
   CsimTime duration;         /* of the operation at hand, were it alone */
-  float sm_ps;               /* of the operation at hand, see CsimOpCost */
   CsimBytes left, slice, bytes; /* of the primitive: still to do, slice size; of the operation */
   uint32_t rank, recv, send; /* recv, send: first entry in CsimExec.lane_conns */
-  uint32_t block;            /* index in CsimExec.blocks */
-  uint32_t links;            /* first entry in CsimExec.links of what every operation of this lane crosses (NVLS multicast) */
-  uint16_t n_links;
-  uint32_t sm_link;          /* fluid link of a block shared with another lane, or NO_INDEX */
+  int32_t recv_peer, send_peer; /* of the primitive */
   uint32_t ops;              /* operations done in this kernel */
-  uint16_t n_recv, n_send, channel, input; /* input: the next one to look at */
+  float sm_ps;               /* of the operation at hand, see CsimOpCost */
+  uint32_t sm_link;          /* fluid link of a block shared with another lane, or NO_INDEX */
+  uint32_t links;            /* first entry in CsimExec.links of what every operation of this lane crosses (NVLS multicast) */
+  uint16_t n_links, n_recv, n_send, channel;
+  uint16_t input;            /* the next one to look at; NO_OP: there is no operation at hand */
+  uint16_t flags;            /* of the primitive */
   uint8_t role, state;
   uint8_t slices;            /* of the primitive still to do */
   uint8_t waits_credit;      /* the latest input was a credit */
   CsimTime spent[SPENT_N];
+  /* Rarely: */
+  CsimTime flow_end;         /* LANE_DRAIN: when the operation ended but for the sender's last byte */
+  uint32_t block;            /* index in CsimExec.blocks */
+  CsimPlanCursor cursor;
 } Lane;
+#define NO_OP UINT16_MAX
 
 typedef struct {
   uint32_t conn;
@@ -115,6 +122,9 @@ struct CsimExec {
   Rank *ranks;
   Lane *lanes;
   Conn *conns;
+  Slot *slots;                 /* cap for each connection */
+  CsimTime *full;              /* the same, LL and LL128 only */
+  uint32_t cap;                /* operations in flight on a connection: slots / slice steps, a power of two */
   Net *nets;
   Group *blocks;               /* (rank, channel) with lanes */
   uint32_t n_ranks, n_lanes, n_conns, n_nets;
@@ -138,6 +148,11 @@ void exec_trace_op(CsimExec *x, const Lane *lane, CsimTime end);
 gboolean exec_build(CsimExec *x, GError **error);
 void exec_unbuild(CsimExec *x);
 CsimLinkId exec_fluid_link(CsimExec *x, CsimLinkId machine_link);
+
+/* Entry of operation k of a connection in slots and full. */
+static inline uint32_t exec_slot(const CsimExec *x, const Conn *c, uint32_t k) {
+  return (uint32_t)(c - x->conns) * x->cap + (k & (x->cap - 1));
+}
 
 /* lane.c */
 void exec_lane_kernel(CsimExec *x, uint32_t lane, CsimTime start); /* a kernel begins on this lane */

@@ -13,8 +13,8 @@ static guint used(uint32_t base, guint n, int peer, uint32_t *first) {
   *first = peer >= 0 ? base + (uint32_t)peer : base;
   return peer == CSIM_PEER_NONE ? 0 : peer == CSIM_PEER_ALL ? n : 1;
 }
-static guint recvs(const Lane *l, uint32_t *first) { return used(l->recv, l->n_recv, l->prim.recv_peer, first); }
-static guint sends(const Lane *l, uint32_t *first) { return used(l->send, l->n_send, l->prim.send_peer, first); }
+static guint recvs(const Lane *l, uint32_t *first) { return used(l->recv, l->n_recv, l->recv_peer, first); }
+static guint sends(const Lane *l, uint32_t *first) { return used(l->send, l->n_send, l->send_peer, first); }
 
 static Conn *conn_at(CsimExec *x, uint32_t i) { return &x->conns[g_array_index(x->lane_conns, uint32_t, i)]; }
 
@@ -41,9 +41,12 @@ double exec_jitter(const CsimExec *x, const Lane *l) {
 
 /* --- next operation ------------------------------------------------------------------------------------------------ */
 
-static void cut_slices(const CsimExec *x, Lane *l) {
+static void take_prim(const CsimExec *x, Lane *l, const CsimPrim *prim) {
   const CsimProtoShape *p = &x->proto;
-  l->left = l->prim.bytes;
+  l->flags = prim->flags;
+  l->recv_peer = prim->recv_peer;
+  l->send_peer = prim->send_peer;
+  l->left = prim->bytes;
   if (x->choice.proto != CSIM_PROTO_SIMPLE) {
     l->slices = 1;
     l->slice = l->left;
@@ -65,8 +68,7 @@ static void begin_op(Lane *l) {
 }
 
 /* The lane waits for the others of its block or rank; the last to come releases all. */
-static void enter_barrier(CsimExec *x, Lane *l) {
-  gboolean kernel_end = (l->prim.flags & CSIM_PRIM_KERNEL_END) != 0;
+static void enter_barrier(CsimExec *x, Lane *l, gboolean kernel_end) {
   Group *g = kernel_end ? &x->ranks[l->rank].all : &x->blocks[l->block];
   l->state = LANE_BARRIER;
   g->time = MAX(g->time, l->free);
@@ -86,15 +88,16 @@ static void enter_barrier(CsimExec *x, Lane *l) {
 /* FALSE when there is none now: the kernel's work on this lane is done (LANE_DONE), or it stands at a barrier. */
 static gboolean next_op(CsimExec *x, Lane *l) {
   while (l->slices == 0) {
-    if (!csim_plan_next(x->plan, &l->cursor, &l->prim)) {
+    CsimPrim prim;
+    if (!csim_plan_next(x->plan, &l->cursor, &prim)) {
       l->state = LANE_DONE;
       return FALSE;
     }
-    if (l->prim.flags & (CSIM_PRIM_BATCH_END | CSIM_PRIM_KERNEL_END)) {
-      enter_barrier(x, l);
+    if (prim.flags & (CSIM_PRIM_BATCH_END | CSIM_PRIM_KERNEL_END)) {
+      enter_barrier(x, l, (prim.flags & CSIM_PRIM_KERNEL_END) != 0);
       return FALSE;
     }
-    cut_slices(x, l);
+    take_prim(x, l, &prim);
   }
   begin_op(l);
   return TRUE;
@@ -125,7 +128,7 @@ void exec_lane_kernel(CsimExec *x, uint32_t lane, CsimTime start) {
   l->ops = 0;
   l->slices = 0;
   l->state = LANE_WAIT;
-  l->input = UINT16_MAX; /* no operation yet */
+  l->input = NO_OP;
   push_work(x, lane);
 }
 
@@ -138,15 +141,15 @@ static gboolean inputs_known(CsimExec *x, Lane *l) {
   for (; l->input < n_recv; l->input++) {
     const Conn *c = conn_at(x, r0 + l->input);
     if (c->produced == c->consumed) return FALSE;
-    CsimTime t = c->visible[c->consumed % SLOTS];
+    CsimTime t = x->slots[exec_slot(x, c, c->consumed)].visible;
     if (t > l->ready) l->ready = t;
   }
   for (; l->input < n_recv + n_send; l->input++) {
     const Conn *c = conn_at(x, s0 + l->input - n_recv);
-    if (c->sent < c->cap) continue;
-    uint32_t freed = c->sent - c->cap;
+    if (c->sent < x->cap) continue;
+    uint32_t freed = c->sent - x->cap;
     if (c->credits <= freed) return FALSE;
-    CsimTime t = c->credit[freed % SLOTS];
+    CsimTime t = x->slots[exec_slot(x, c, freed)].credit;
     if (t > l->ready) {
       l->ready = t;
       l->waits_credit = 1;
@@ -164,7 +167,7 @@ static void publish_first_line(CsimExec *x, Lane *l, const CsimCost *cost) {
   for (guint i = 0; i < n; i++) {
     Conn *c = conn_at(x, s0 + i);
     if (c->net != NO_INDEX) continue;
-    c->visible[c->produced % SLOTS] = l->start + cost->ll->a + cost->lat + c->latency;
+    x->slots[exec_slot(x, c, c->produced)].visible = l->start + cost->ll->a + cost->lat + c->latency;
     c->produced++;
     c->sent++;
     exec_poke(x, c->rx_lane);
@@ -181,7 +184,7 @@ static void give_credit(CsimExec *x, Lane *l, const CsimCost *cost, CsimTime end
       exec_net_consumed(x, c->net, end);
       continue;
     }
-    c->credit[c->credits % SLOTS] = end + cost->gpu->credit + c->latency;
+    x->slots[exec_slot(x, c, c->credits)].credit = end + cost->gpu->credit + c->latency;
     c->credits++;
     exec_poke(x, c->tx_lane);
   }
@@ -198,10 +201,10 @@ static void give_data(CsimExec *x, Lane *l, const CsimCost *cost, CsimTime end) 
       continue;
     }
     if (cost->ll) {
-      c->full[c->finished % SLOTS] = end + cost->lat + c->latency;
+      x->full[exec_slot(x, c, c->finished)] = end + cost->lat + c->latency;
     } else {
       CsimTime flag = c->kind == CSIM_CONN_SHM ? cost->gpu->host_flag : cost->gpu->flag;
-      c->visible[c->produced % SLOTS] = end + cost->gpu->simple.post + flag + c->latency;
+      x->slots[exec_slot(x, c, c->produced)].visible = end + cost->gpu->simple.post + flag + c->latency;
       c->produced++;
       c->sent++;
     }
@@ -220,7 +223,7 @@ static gboolean last_line(CsimExec *x, const Lane *l, CsimTime *end) {
     const Conn *c = conn_at(x, r0 + i);
     if (c->net != NO_INDEX) continue; /* the proxy sends whole slots */
     if (c->finished == c->consumed) return FALSE;
-    *end = MAX(*end, c->full[c->consumed % SLOTS]);
+    *end = MAX(*end, x->full[exec_slot(x, c, c->consumed)]);
   }
   return TRUE;
 }
@@ -245,7 +248,7 @@ static gboolean finish_op(CsimExec *x, Lane *l, CsimTime flow_end) {
   l->slices--;
   l->ops++;
   l->state = LANE_WAIT;
-  l->input = UINT16_MAX;
+  l->input = NO_OP;
   return TRUE;
 }
 
@@ -289,7 +292,7 @@ static guint op_links(CsimExec *x, const Lane *l, CsimFlowLink *buf, const CsimF
 static void op_shape(CsimExec *x, const Lane *l, CsimOp4Cost *op) {
   uint32_t r0, s0;
   guint n_recv = recvs(l, &r0), n_send = sends(l, &s0);
-  gboolean src = (l->prim.flags & CSIM_PRIM_SRC) != 0, dst = (l->prim.flags & CSIM_PRIM_DST) != 0;
+  gboolean src = (l->flags & CSIM_PRIM_SRC) != 0, dst = (l->flags & CSIM_PRIM_DST) != 0;
   *op = (CsimOp4Cost){.role = l->role, .n_sources = (int)n_recv + src, .n_local = dst, .reads_user = src,
                       .receives_only = !src && n_send == 0, .bytes = l->bytes};
   for (guint i = 0; i < n_send; i++) {
@@ -347,7 +350,7 @@ static void run_lane(CsimExec *x, uint32_t lane) {
   Lane *l = &x->lanes[lane];
   if (l->state == LANE_DRAIN && !finish_op(x, l, l->flow_end)) return;
   while (l->state == LANE_WAIT) {
-    if (l->input == UINT16_MAX && !next_op(x, l)) {
+    if (l->input == NO_OP && !next_op(x, l)) {
       if (l->state == LANE_DONE) kernel_done(x, l);
       return;
     }

@@ -13,7 +13,7 @@
 /* Messages that may still be sent: posted by the kernel and granted by the receiver. */
 static void queue_sends(CsimExec *x, uint32_t index) {
   Net *n = &x->nets[index];
-  uint32_t cap = x->conns[n->conn].cap;
+  uint32_t cap = x->cap;
   while (n->queued < n->posted && (n->queued < cap || n->granted > n->queued - cap)) {
     CsimTime at = n->post[n->queued % SLOTS];
     if (n->queued >= cap) at = MAX(at, n->grant[(n->queued - cap) % SLOTS]);
@@ -59,7 +59,7 @@ static void on_wire_done(CsimExec *x, uint32_t index, CsimTime now) {
   n->flowing = FALSE;
   n->wire++;
   csim_engine_at(x->engine, now + n->latency, x->handler, EV_NET_ARRIVE, index, 0);
-  c->credit[c->credits % SLOTS] = now + n->latency + x->net_model.p2g;
+  x->slots[exec_slot(x, c, c->credits)].credit = now + n->latency + x->net_model.p2g;
   c->credits++;
   exec_poke(x, c->tx_lane);
   next_on_wire(x, index);
@@ -72,7 +72,7 @@ static void on_arrive(CsimExec *x, uint32_t index, CsimTime now) {
   if (x->net_model.inline_bytes > 0 && n->bytes[n->arrived % SLOTS] > x->net_model.inline_bytes) step += x->net_model.extra_step;
   n->arrived++;
   CsimTime polled = proxy_works(x, n->rx_rank, now, x->net_model.t_poll + step);
-  c->visible[c->produced % SLOTS] = polled + n->flush + x->net_model.p2g;
+  x->slots[exec_slot(x, c, c->produced)].visible = polled + n->flush + x->net_model.p2g;
   c->produced++;
   c->finished++;
   exec_poke(x, c->rx_lane);

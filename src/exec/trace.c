@@ -20,6 +20,6 @@ void exec_trace_begin(CsimExec *x) {
 }
 
 void exec_trace_op(CsimExec *x, const Lane *l, CsimTime end) {
-  csim_trace_add_span(x->spec.trace, CSIM_TRACK(l->rank, l->channel), x->trace_names[l->prim.flags & 15], l->start, end,
+  csim_trace_add_span(x->spec.trace, CSIM_TRACK(l->rank, l->channel), x->trace_names[l->flags & 15], l->start, end,
                       (uint32_t)(l->bytes >> 10));
 }
