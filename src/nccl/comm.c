@@ -1,5 +1,6 @@
 /* The communicator: building it, and answering where a rank is and whom it follows. */
 #include "nccl/comm-private.h"
+#include "nccl/graph-xml.h"
 
 static CsimCommKind *kind_at(const CsimComm *c, guint i) { return g_ptr_array_index(c->kinds, i); }
 
@@ -116,6 +117,11 @@ const CsimPaths *csim_comm_paths(const CsimComm *c, int node) { return c->node[n
 const CsimSearchLimits *csim_comm_limits(const CsimComm *c, int node) { return &c->node[node].cls->limits; }
 const CsimSearch *csim_comm_search(const CsimComm *c, int node) { return c->node[node].cls->search; }
 int csim_comm_node_rank(const CsimComm *c, int node, int gpu) { return csim_comm_rank(&c->node[node], gpu); }
+
+char *csim_comm_graph_xml(const CsimComm *c) {
+  const CsimCommClass *cls = c->node[0].cls;
+  return csim_graph_xml_text(cls->system, c->agreed, cls->limits.inter);
+}
 
 /* ---- Rings ---- */
 

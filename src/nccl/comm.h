@@ -89,6 +89,9 @@ const CsimSearchLimits *csim_comm_limits(const CsimComm *comm, int node);
 const CsimSearch *csim_comm_search(const CsimComm *comm, int node);
 int csim_comm_node_rank(const CsimComm *comm, int node, int gpu); /* rank of a GPU index of csim_comm_system(comm, node) */
 
+/* NCCL_GRAPH_DUMP_FILE text of the first node's graphs. Caller frees. */
+char *csim_comm_graph_xml(const CsimComm *comm);
+
 /* JSON with the oracle's field names; each part may be asked for alone. Caller frees with cJSON_Delete. */
 enum { CSIM_JSON_SYSTEM = 1, CSIM_JSON_GRAPHS = 2, CSIM_JSON_CHANNELS = 4, CSIM_JSON_TREES = 8, CSIM_JSON_TUNING = 16, CSIM_JSON_ALL = 31 };
 cJSON *csim_comm_to_json(const CsimComm *comm, guint parts);
