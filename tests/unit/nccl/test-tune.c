@@ -172,8 +172,140 @@ static void test_vectors(void) {
   g_assert_cmpint(n_different, ==, 0);
 }
 
+/* ---- Worked tables (fact sheet 9.2, 9.4, 9.5, 9.7: NCCL 2.30.7 on synthetic machines), so that the rules are held without the vectors ---- */
+
+typedef struct {
+  const char *name;
+  CsimColl func;
+  CsimAlgo algo;
+  double lat[3], bw[3];
+} Row; /* LL, LL128, Simple; 0/0: not compared */
+
+static CsimTuneInput machine(int nodes, int ppn, int sm, int vendor, CsimTuneGraph ring, CsimTuneGraph tree,
+                             CsimTuneGraph nvls, int channels, int pattern) {
+  return (CsimTuneInput){
+      .n_ranks = nodes * ppn,
+      .n_nodes = nodes,
+      .max_local_ranks = ppn,
+      .n_channels = channels,
+      .n_nvls_channels = 16,
+      .n_p2p_channels = 32,
+      .n_p2p_per_peer = 4,
+      .nvls_chunk = 131072,
+      .nvls_tree_max_chunk = 131072,
+      .nvls_heads = nvls.n_channels,
+      .min_sm = sm,
+      .max_sm = sm,
+      .cpu_arch = CSIM_ARCH_X86,
+      .cpu_vendor = vendor,
+      .tree_pattern = pattern,
+      .nvswitch = TRUE,
+      .all_nvlink = TRUE,
+      .graph = {[CSIM_GRAPH_RING] = ring, [CSIM_GRAPH_TREE] = tree, [CSIM_GRAPH_NVLS] = nvls}};
+}
+
+static CsimTuneGraph nvlink(int channels, float intra, float inter) {
+  return (CsimTuneGraph){channels, 1, CSIM_PATH_NVL, CSIM_PATH_PIX, intra, inter, 0};
+}
+
+static CsimTuneGraph lone(int channels, float intra, float inter) {
+  return (CsimTuneGraph){channels, 1, CSIM_PATH_LOC, CSIM_PATH_PIX, intra, inter, 0};
+}
+
+static void assert_rows(const CsimTuneInput *in, const Row *rows, guint n) {
+  g_autoptr(CsimTuning) t = csim_tuning_from_input(in, NULL, NULL);
+  for (guint i = 0; i < n; i++)
+    for (int p = 0; p < CSIM_N_PROTOS; p++) {
+      CsimTuneEntry e = csim_tuning_entry(t, rows[i].func, rows[i].algo, (CsimProto)p);
+      if (rows[i].bw[p] == 0) continue;
+      g_test_message("%s %s: %.2f us %.2f GB/s", rows[i].name, csim_proto_name((CsimProto)p), e.lat, e.bw);
+      g_assert_cmpfloat(fabs(e.lat - rows[i].lat[p]), <, 0.06);
+      g_assert_cmpfloat(fabs(e.bw - rows[i].bw[p]), <, 0.06);
+    }
+}
+
+static void test_a100_node(void) {
+  CsimTuneInput in = machine(1, 8, 80, CSIM_VENDOR_AMD, nvlink(12, 20, 20), nvlink(12, 20, 20),
+                             nvlink(0, 0, 0), 24, CSIM_PATTERN_BALANCED_TREE);
+  static const Row rows[] = {
+      {"AllReduce Tree", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_TREE, {15.2, 31.5, 64.4}, {29.1, 85.9, 110.4}},
+      {"AllReduce Ring", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_RING, {15.0, 40.6, 56.0}, {50.1, 126.2, 137.1}},
+      {"AllGather Ring", CSIM_COLL_ALL_GATHER, CSIM_ALGO_RING, {10.8, 27.3, 32.2}, {100.2, 252.3, 274.3}},
+      {"Broadcast Ring", CSIM_COLL_BROADCAST, CSIM_ALGO_RING, {7.2, 15.9, 11.8}, {87.7, 220.8, 240.0}}};
+  assert_rows(&in, rows, G_N_ELEMENTS(rows));
+}
+
+static void test_h100_node(void) {
+  CsimTuneInput in = machine(1, 8, 90, CSIM_VENDOR_INTEL, nvlink(12, 30, 30), nvlink(12, 30, 30),
+                             nvlink(8, 40, 60), 24, CSIM_PATTERN_BALANCED_TREE);
+  static const Row rows[] = {
+      {"AllReduce Tree", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_TREE, {15.2, 31.5, 64.4}, {43.6, 128.8, 165.6}},
+      {"AllReduce Ring", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_RING, {15.0, 40.6, 56.0}, {80.6, 189.3, 205.7}},
+      {"AllReduce NVLS", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_NVLS, {0, 0, 25.0}, {0, 0, 272.0}},
+      {"AllGather NVLS", CSIM_COLL_ALL_GATHER, CSIM_ALGO_NVLS, {0, 0, 25.0}, {0, 0, 208.2}},
+      {"Broadcast Ring", CSIM_COLL_BROADCAST, CSIM_ALGO_RING, {7.2, 15.9, 11.8}, {141.0, 331.2, 360.0}}};
+  assert_rows(&in, rows, G_N_ELEMENTS(rows));
+}
+
+static void test_h100_nodes(void) {
+  CsimTuneInput in = machine(4, 8, 90, CSIM_VENDOR_INTEL, nvlink(8, 48, 48), nvlink(8, 48, 48),
+                             nvlink(8, 40, 48), 16, CSIM_PATTERN_TREE);
+  static const Row rows[] = {
+      {"AllReduce Tree", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_TREE, {35.2, 65.5, 120.4}, {8.7, 98.6, 122.4}},
+      {"AllReduce Ring", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_RING, {78.8, 144.4, 282.8}, {10.5, 151.5, 198.2}},
+      {"AllReduce NVLSTree", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_NVLS_TREE, {0, 0, 108.6}, {0, 0, 187.9}},
+      {"AllGather Ring", CSIM_COLL_ALL_GATHER, CSIM_ALGO_RING, {42.7, 79.2, 145.6}, {21.1, 303.1, 396.4}}};
+  assert_rows(&in, rows, G_N_ELEMENTS(rows));
+}
+
+static void test_b200_node(void) {
+  CsimTuneInput in = machine(1, 8, 100, CSIM_VENDOR_INTEL, nvlink(16, 45, 45), nvlink(16, 45, 45),
+                             nvlink(8, 80, 90), 32, CSIM_PATTERN_BALANCED_TREE);
+  static const Row rows[] = {
+      {"AllReduce Tree", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_TREE, {15.2, 31.5, 64.4}, {87.2, 257.6, 331.2}},
+      {"AllReduce Ring", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_RING, {15.0, 40.6, 56.0}, {161.1, 365.7, 411.4}},
+      {"AllReduce NVLS", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_NVLS, {0, 0, 25.0}, {0, 0, 411.4}}};
+  assert_rows(&in, rows, G_N_ELEMENTS(rows));
+}
+
+static void test_one_gpu_a_node(void) {
+  CsimTuneInput in = machine(8, 1, 90, CSIM_VENDOR_INTEL, lone(2, 24, 24), lone(2, 48, 24), nvlink(0, 0, 0),
+                             4, CSIM_PATTERN_TREE);
+  static const Row rows[] = {
+      {"AllReduce Tree", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_TREE, {36.8, 65.0, 92.4}, {4.9, 17.6, 18.8}},
+      {"AllReduce Ring", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_RING, {76.6, 133.0, 204.4}, {11.7, 25.2, 27.4}},
+      {"AllGather PAT", CSIM_COLL_ALL_GATHER, CSIM_ALGO_PAT, {0, 0, 42.4}, {0, 0, 36.0}}};
+  assert_rows(&in, rows, G_N_ELEMENTS(rows));
+}
+
+/* LL128 is off among GPUs of different generations below Hopper, unless it is named. */
+static void test_ll128_rule(void) {
+  CsimTuneInput in = machine(1, 8, 80, CSIM_VENDOR_AMD, nvlink(12, 20, 20), nvlink(12, 20, 20),
+                             nvlink(0, 0, 0), 24, CSIM_PATTERN_BALANCED_TREE);
+  const char *named[] = {"NCCL_PROTO=LL128", NULL};
+  in.max_sm = 90;
+  g_autoptr(CsimTuning) t = csim_tuning_from_input(&in, NULL, NULL);
+  g_assert_cmpfloat(csim_tuning_entry(t, CSIM_COLL_ALL_REDUCE, CSIM_ALGO_RING, CSIM_PROTO_LL128).bw, ==, 0);
+  g_autoptr(CsimNcclEnv) env = csim_nccl_env_new(NULL, named, NULL, NULL);
+  g_autoptr(CsimTuning) forced = csim_tuning_from_input(&in, NULL, env);
+  g_assert_cmpfloat(csim_tuning_entry(forced, CSIM_COLL_ALL_REDUCE, CSIM_ALGO_RING, CSIM_PROTO_LL128).bw, >,
+                    0);
+  g_assert_cmpfloat(csim_tuning_entry(forced, CSIM_COLL_ALL_REDUCE, CSIM_ALGO_RING, CSIM_PROTO_LL).bw, ==, 0);
+  in.min_sm = 90;
+  in.graph[CSIM_GRAPH_RING].type_inter = CSIM_PATH_PXN;
+  g_autoptr(CsimTuning) hopper = csim_tuning_from_input(&in, NULL, NULL);
+  g_assert_cmpfloat(csim_tuning_entry(hopper, CSIM_COLL_ALL_REDUCE, CSIM_ALGO_RING, CSIM_PROTO_LL128).bw, >,
+                    0);
+}
+
 int main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/nccl/tune/vectors", test_vectors);
+  g_test_add_func("/nccl/tune/a100-node", test_a100_node);
+  g_test_add_func("/nccl/tune/h100-node", test_h100_node);
+  g_test_add_func("/nccl/tune/h100-nodes", test_h100_nodes);
+  g_test_add_func("/nccl/tune/b200-node", test_b200_node);
+  g_test_add_func("/nccl/tune/one-gpu-a-node", test_one_gpu_a_node);
+  g_test_add_func("/nccl/tune/ll128-rule", test_ll128_rule);
   return g_test_run();
 }
