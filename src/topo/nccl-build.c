@@ -4,6 +4,7 @@
  * Order of creation is part of the result: searches break ties by it.
  */
 #include "topo/nccl-build.h"
+#include "topo/check.h"
 #include <string.h>
 
 gboolean csim_build_fail(CsimBuild *b, CsimLoc loc, int result, const char *reason, const char *format, ...) {
@@ -228,7 +229,9 @@ CsimSystem *csim_system_build(const CsimNcclXml *xml, const CsimBuildOptions *op
                  .hosts = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
                  .error = error};
   *b.outcome = (CsimNcclOutcome){.n_elements = xml->elements->len};
+  csim_check_elements(xml, diag);
   gboolean ok = build(&b);
+  if (ok) csim_check_system(b.system, diag);
   g_array_unref(b.hosts);
   if (partial != NULL)
     *partial = ok ? NULL : b.system;

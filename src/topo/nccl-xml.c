@@ -6,6 +6,7 @@
  */
 #include "topo/nccl-xml-tree.h"
 #include "base/file.h"
+#include "base/xml-read.h"
 #include <string.h>
 
 typedef enum { TAG_END, TAG_OPEN, TAG_CLOSE, TAG_SINGLE } TagKind;
@@ -387,6 +388,17 @@ guint csim_nccl_xml_n_elements(const CsimNcclXml *xml) {
   return xml->elements->len;
 }
 
+/* Says so when a file is good XML: its writer will not look for the fault in NCCL's reader. */
+static void explain_refusal(GError **error, const char *name, const char *text, gsize length) {
+  if (error == NULL || !g_error_matches(*error, CSIM_ERROR, CSIM_ERROR_SYNTAX)) return;
+  g_autoptr(CsimXmlDoc) doc = csim_xml_read_text(name, text, (gssize)length, NULL);
+  if (doc == NULL) return;
+  char *message =
+      g_strconcat((*error)->message, "; this is well-formed XML, but NCCL's own parser stops here", NULL);
+  g_free((*error)->message);
+  (*error)->message = message;
+}
+
 CsimNcclXml *csim_nccl_xml_parse_outcome(const char *name, const char *text, gsize length, CsimDiag *diag,
                                          CsimNcclOutcome *outcome, GError **error) {
   CsimNcclOutcome unused;
@@ -401,7 +413,10 @@ CsimNcclXml *csim_nccl_xml_parse_outcome(const char *name, const char *text, gsi
   *r.outcome = (CsimNcclOutcome){0};
   gboolean ok = load_children(&r, NULL, NULL, in_file);
   r.outcome->n_elements = xml->elements->len;
-  if (!ok) return NULL;
+  if (!ok) {
+    explain_refusal(error, name, text, length);
+    return NULL;
+  }
   report_second_system(xml, diag);
   return g_steal_pointer(&xml);
 }
