@@ -96,6 +96,7 @@ static gboolean add_cpu(CsimBuild *b, const CsimNcclElement *xml) {
       csim_system_add(b->system, CSIM_NODE_CPU, csim_build_id(host, (uint64_t)(int64_t)numa), xml->loc);
   cpu->cpu.vendor = cpu->cpu.model = -1;
   cpu->cpu.numa = numa;
+  cpu->label = g_strdup(csim_nccl_xml_value(xml, "affinity"));
   if (!csim_build_text(b, xml, "arch", &arch)) return FALSE;
   cpu->cpu.arch = csim_dict_cpu_arch(arch);
   if (cpu->cpu.arch == CSIM_ARCH_X86 && !read_x86(b, xml, cpu)) return FALSE;

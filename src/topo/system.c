@@ -5,6 +5,7 @@
 static void node_free(gpointer data) {
   CsimTopoNode *node = data;
   g_array_unref(node->links);
+  g_free(node->label);
   g_free(node);
 }
 
@@ -70,6 +71,7 @@ static void copy_node(CsimSystem *to, const CsimTopoNode *node) {
   GArray *links = copy->links;
   *copy = *node;
   copy->links = links;
+  copy->label = g_strdup(node->label);
   g_array_append_vals(links, node->links->data, node->links->len);
 }
 

@@ -42,6 +42,7 @@ struct CsimTopoNode {
   int index;    /* position within its type; kept up to date by csim_system_remove */
   uint64_t id;  /* systemId << 56 | local id, NCCL's */
   CsimLoc loc;
+  char *label;  /* NET: name of the device ("mlx5_0"); CPU: affinity mask as written; else NULL */
   union {
     struct { int dev, rank, sm, gdr, mlopart; } gpu; /* rank: the XML's; nccl renumbers. gdr: -1 not given */
     struct { int dev, sm; uint64_t device; int nvlinks; uint64_t bus; int partitions; } dev; /* physical GPU; dev: NVML index;
