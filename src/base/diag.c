@@ -106,21 +106,27 @@ static void add(CsimDiag *d, CsimFinding finding) {
   finding.text = one_line(finding.text);
   char *key = g_strdup_printf("%d %s:%u:%u %s", finding.severity, finding.loc.file ? finding.loc.file : "",
                               finding.loc.line, finding.loc.col, finding.text);
-  gboolean is_new = g_hash_table_add(d->seen, key);
-  gboolean is_error = finding.severity == CSIM_FINDING_ERROR;
-  if (is_new) d->counts[finding.severity]++;
-  if (!is_new || (is_error && d->counts[CSIM_FINDING_ERROR] > CSIM_DIAG_MAX)) {
+  if (!g_hash_table_add(d->seen, key)) {
     g_free(finding.text);
     return;
   }
+  d->counts[finding.severity]++;
   CsimFinding *f = g_new(CsimFinding, 1);
   *f = finding;
   g_ptr_array_add(d->findings, f);
 }
 
+gboolean csim_diag_full(const CsimDiag *diag) {
+  return diag == NULL || diag->counts[CSIM_FINDING_ERROR] >= CSIM_DIAG_MAX;
+}
+
 void csim_diag_add(CsimDiag *diag, CsimSeverity severity, CsimErrorCode code, CsimLoc loc, const char *format,
                    ...) {
   if (diag == NULL) return;
+  if (severity == CSIM_FINDING_ERROR && csim_diag_full(diag)) {
+    diag->counts[severity]++; /* not even formatted: a hostile file may hold millions */
+    return;
+  }
   va_list args;
   va_start(args, format);
   char *text = g_strdup_vprintf(format, args);

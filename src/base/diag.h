@@ -46,6 +46,8 @@ void csim_diag_add(CsimDiag *diag, CsimSeverity severity, CsimErrorCode code, Cs
 void csim_diag_cost(CsimDiag *diag, CsimLoc loc, double cost_gbps, const char *format, ...) G_GNUC_PRINTF(4, 5);
 /* An error from a function that reports by GError, with the place that it carries (or `fallback` when it has none). */
 void csim_diag_add_error(CsimDiag *diag, const GError *error, CsimLoc fallback);
+/* TRUE when another error would only be counted (or nobody listens): time to stop looking for more. */
+gboolean csim_diag_full(const CsimDiag *diag);
 guint csim_diag_count(const CsimDiag *diag, CsimSeverity at_least);
 guint csim_diag_n(const CsimDiag *diag);
 const CsimFinding *csim_diag_get(const CsimDiag *diag, guint i); /* in order of arrival */

@@ -12,8 +12,9 @@
 struct CsimJson {
   CsimJsonDoc *doc;
   CsimJson *parent, *next, *first;
-  const char *key;  /* decoded; NULL in an array */
-  const char *text; /* decoded text, or the number's letters; NULL for other types */
+  CsimJson **sorted; /* an object's members by key; NULL when it has fewer than two */
+  const char *key;   /* decoded; NULL in an array */
+  const char *text;  /* decoded text, or the number's letters; NULL for other types */
   uint32_t line, col, key_line, key_col;
   uint32_t n; /* children */
   uint8_t type;
@@ -30,8 +31,7 @@ struct CsimJsonDoc {
   CsimDiag *diag;   /* borrowed, may be NULL */
   CsimJson *root;
   guint n_values;
-  GHashTable *asked;   /* object -> GPtrArray of the names that getters asked for */
-  GHashTable *indexes; /* large object -> GHashTable of key -> member */
+  GHashTable *asked; /* base/asked.h */
 };
 
 /* Fills doc->root from `length` bytes of doc->buffer; FALSE with a finding. */

@@ -269,13 +269,20 @@ static gboolean fail_duplicate(const Scanner *s, const CsimJson *first, const Cs
   return FALSE;
 }
 
-static gboolean check_duplicates(const Scanner *s, const CsimJson *object) {
-  g_autoptr(GHashTable) seen = object->n > 1 ? g_hash_table_new(g_str_hash, g_str_equal) : NULL;
-  for (CsimJson *m = object->first; seen != NULL && m != NULL; m = m->next) {
-    const CsimJson *first = g_hash_table_lookup(seen, m->key);
-    if (first != NULL) return fail_duplicate(s, first, m);
-    g_hash_table_insert(seen, (gpointer)m->key, m);
-  }
+static int by_key(gconstpointer a, gconstpointer b, gpointer unused) {
+  return strcmp((*(CsimJson *const *)a)->key, (*(CsimJson *const *)b)->key);
+}
+
+/* Sorted rather than hashed: keys chosen to collide would make a hash table crawl. */
+static gboolean sort_members(const Scanner *s, CsimJson *object) {
+  guint n = 0;
+  if (object->n < 2) return TRUE;
+  object->sorted = CSIM_ARENA_NEW(s->doc->arena, CsimJson *, object->n);
+  for (CsimJson *m = object->first; m != NULL; m = m->next) object->sorted[n++] = m;
+  g_qsort_with_data(object->sorted, (int)n, sizeof(CsimJson *), by_key, NULL); /* stable */
+  for (guint i = 1; i < n; i++)
+    if (strcmp(object->sorted[i - 1]->key, object->sorted[i]->key) == 0)
+      return fail_duplicate(s, object->sorted[i - 1], object->sorted[i]);
   return TRUE;
 }
 
@@ -296,7 +303,7 @@ static gboolean read_object(Scanner *s, CsimJson *object, int depth) {
     object->n++;
     if (!read_separator(s, object, '}', &more)) return FALSE;
   }
-  return check_duplicates(s, object);
+  return sort_members(s, object);
 }
 
 /* --- values ------------------------------------------------------------------ */

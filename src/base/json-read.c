@@ -6,8 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#define INDEX_ABOVE 16 /* members; smaller objects are searched one by one */
-
 /* --- documents --------------------------------------------------------------- */
 
 static CsimJsonDoc *doc_new(const char *name, char *buffer, gsize length, CsimDiag *diag) {
@@ -17,7 +15,6 @@ static CsimJsonDoc *doc_new(const char *name, char *buffer, gsize length, CsimDi
   doc->arena = csim_arena_new(0);
   doc->diag = diag;
   doc->asked = csim_asked_new();
-  doc->indexes = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_hash_table_unref);
   if (csim_json_parse(doc, length)) return doc;
   csim_json_doc_free(doc);
   return NULL;
@@ -26,7 +23,6 @@ static CsimJsonDoc *doc_new(const char *name, char *buffer, gsize length, CsimDi
 void csim_json_doc_free(CsimJsonDoc *doc) {
   if (doc == NULL) return;
   g_hash_table_unref(doc->asked);
-  g_hash_table_unref(doc->indexes);
   csim_arena_free(doc->arena);
   g_free(doc->buffer);
   g_free(doc);
@@ -54,8 +50,9 @@ static const char *type_name(CsimJsonType type) {
   return names[type];
 }
 
-/* "'count'", "item 3 of 'nodes'", "the document"; caller frees. */
+/* "'count'", "item 3 of 'nodes'", "the document"; caller frees. Counts items, so not for errors that nobody will read. */
 static char *label(const CsimJson *v) {
+  if (csim_diag_full(v->doc->diag)) return g_strdup("");
   if (v->key != NULL) return g_strdup_printf("'%.40s'", v->key);
   if (v->parent == NULL) return g_strdup("the document");
   guint index = 1;
@@ -148,19 +145,18 @@ gboolean csim_json_is(CsimJson *value, CsimJsonType type) {
 
 /* --- members ----------------------------------------------------------------------- */
 
-static GHashTable *index_of(CsimJson *object) {
-  GHashTable *index = g_hash_table_lookup(object->doc->indexes, object);
-  if (index != NULL) return index;
-  index = g_hash_table_new(g_str_hash, g_str_equal);
-  for (CsimJson *m = object->first; m != NULL; m = m->next) g_hash_table_insert(index, (gpointer)m->key, m);
-  g_hash_table_insert(object->doc->indexes, object, index);
-  return index;
-}
-
-static CsimJson *find(CsimJson *object, const char *name) {
-  if (object->n > INDEX_ABOVE) return g_hash_table_lookup(index_of(object), name);
-  for (CsimJson *m = object->first; m != NULL; m = m->next)
-    if (strcmp(m->key, name) == 0) return m;
+static CsimJson *find(const CsimJson *object, const char *name) {
+  guint low = 0, high = object->n;
+  if (object->n < 2) return object->n == 1 && strcmp(object->first->key, name) == 0 ? object->first : NULL;
+  while (low < high) {
+    guint middle = (low + high) / 2;
+    int order = strcmp(object->sorted[middle]->key, name);
+    if (order == 0) return object->sorted[middle];
+    if (order < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
   return NULL;
 }
 
@@ -338,7 +334,8 @@ static gboolean worth_checking(const CsimJson *v, gboolean had_errors) {
 
 static void check_known(const CsimJson *v, gboolean had_errors) {
   if (!worth_checking(v, had_errors)) return;
-  for (const CsimJson *child = v->first; child != NULL; child = child->next) {
+  for (const CsimJson *child = v->first; child != NULL && !csim_diag_full(v->doc->diag);
+       child = child->next) {
     if (v->type == CSIM_JSON_OBJECT && !child->known)
       report_unknown(child);
     else

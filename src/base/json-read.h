@@ -28,7 +28,7 @@
 #include "collsim/types.h"
 
 #define CSIM_JSON_MAX_DEPTH 64
-#define CSIM_JSON_MAX_VALUES (1 << 22) /* about 400 MB of nodes at worst */
+#define CSIM_JSON_MAX_VALUES (1 << 22) /* about 500 MB of nodes at worst */
 /* and CSIM_FILE_LIMIT, 64 MiB of text */
 
 typedef struct CsimJsonDoc CsimJsonDoc;

@@ -274,7 +274,7 @@ static void report_unknown(const CsimXml *e) {
 static void check_known(const CsimXml *e, gboolean had_errors) {
   if (e->ignored || (had_errors && !e->visited)) return;
   check_attributes(e);
-  for (const CsimXml *child = e->first; child != NULL; child = child->next) {
+  for (const CsimXml *child = e->first; child != NULL && !csim_diag_full(e->doc->diag); child = child->next) {
     if (child->known)
       check_known(child, had_errors);
     else

@@ -136,7 +136,23 @@ static void test_too_many_values(void) {
   g_assert_cmpuint(csim_diag_get(diag, 0)->code, ==, CSIM_ERROR_LIMIT);
 }
 
-/* Many members: the index must give the same answers as the search. */
+/* Two million wrong items and unknown keys: 20 findings, a count, and no quadratic work on the way. */
+static void test_many_errors(void) {
+  g_autoptr(CsimDiag) diag = csim_diag_new();
+  g_autoptr(GString) s = g_string_new("{\"list\": [");
+  for (int i = 0; i < 1000000; i++) g_string_append(s, "\"x\",");
+  g_string_append(s, "1]");
+  for (int i = 0; i < 1000000; i++) g_string_append_printf(s, ",\"k%d\":1", i);
+  g_string_append_c(s, '}');
+  g_autoptr(CsimJsonDoc) doc = csim_json_read_text("t", s->str, -1, diag);
+  Sample sample = {0};
+  load_sample(doc, &sample);
+  g_assert_cmpuint(csim_diag_n(diag), ==, CSIM_DIAG_MAX);
+  g_assert_cmpuint(csim_diag_count(diag, CSIM_FINDING_ERROR), >=, 1000000);
+  g_assert_cmpint(sample.sum, ==, 1);
+}
+
+/* Members are found by bisection: each of many, and none beside them. */
 static void test_large_object(void) {
   g_autoptr(CsimDiag) diag = csim_diag_new();
   g_autoptr(GString) s = g_string_new("{\"k0\": 0");
@@ -150,6 +166,9 @@ static void test_large_object(void) {
     g_assert_true(csim_json_int(root, key, CSIM_JSON_REQUIRED, 0, 999, &value));
     g_assert_cmpint(value, ==, i);
   }
+  g_assert_null(csim_json_get(root, "k1000", CSIM_JSON_OPTIONAL));
+  g_assert_null(csim_json_get(root, "", CSIM_JSON_OPTIONAL));
+  g_assert_null(csim_json_get(root, "z", CSIM_JSON_OPTIONAL));
   csim_json_finish(doc);
   g_assert_cmpuint(csim_diag_n(diag), ==, 0);
 }
@@ -181,6 +200,7 @@ int main(int argc, char **argv) {
   g_test_add_func("/json/depth", test_depth);
   g_test_add_func("/json/hostile", test_hostile);
   g_test_add_func("/json/too-many-values", test_too_many_values);
+  g_test_add_func("/json/many-errors", test_many_errors);
   g_test_add_func("/json/large-object", test_large_object);
   g_test_add_func("/json/ignore", test_ignore);
   g_test_add_func("/json/without-diag", test_without_diag);
