@@ -1,11 +1,13 @@
 /*
  * algos/hypercube.c - nccl-tests' hypercube: an all-gather by recursive doubling out of sends and receives.
  *
- * nccl-tests (src/hypercube.cu): first the own block is copied to its place; then, for mask = 1, 2, 4 .. n/2, rank r exchanges with r^mask all
- * the `mask` blocks that it holds, beginning with block r & ~(mask-1). Each step is a group of its own, so a kernel of its own, and
- * sends what the steps before received. n must be a power of two.
+ * nccl-tests (src/hypercube.cu): first the own block is copied to its place; then, for mask = 1, 2, 4 ..
+ * n/2, rank r exchanges with r^mask all the `mask` blocks that it holds, beginning with block r &
+ * ~(mask-1). Each step is a group of its own, so a kernel of its own, and sends what the steps before
+ * received. n must be a power of two.
  *
- * Lanes of (rank, channel): 0 sends, 1 receives; on channel 0 lane 2 makes the copy. The peer of step k is peer k.
+ * Lanes of (rank, channel): 0 sends, 1 receives; on channel 0 lane 2 makes the copy. The peer of step k is
+ * peer k.
  */
 #include "algos/p2p-private.h"
 
@@ -18,19 +20,22 @@ typedef struct {
   int *round; /* [(step * n + rank) * 2 + (send ? 0 : 1)] of the send/recv schedule */
 } Hypercube;
 
-static int steps(const CsimPlan *plan) { return ((const Hypercube *)plan->own)->n_steps; }
+static int steps(const CsimPlan *plan) {
+  return ((const Hypercube *)plan->own)->n_steps;
+}
 
 static gboolean cube_setup(CsimPlan *plan, GError **error) {
   int n = plan->n, n_steps = 0;
   if (n & (n - 1)) {
-    g_set_error(error, CSIM_ERROR, CSIM_ERROR_UNSUPPORTED, "hypercube with %d ranks; the number must be a power of two", n);
+    g_set_error(error, CSIM_ERROR, CSIM_ERROR_UNSUPPORTED,
+                "hypercube with %d ranks; the number must be a power of two", n);
     return FALSE;
   }
   while (1 << n_steps < n) n_steps++;
   Hypercube *h = plan->own = g_new(Hypercube, 1);
   h->n_steps = n_steps;
   h->round = g_new(int, MAX(1, (gsize)n_steps * (gsize)n * 2));
-  P2pHints hints = { 0 };
+  P2pHints hints = {0};
   for (int i = 0, k = 0; k < n_steps; k++)
     for (int rank = 0; rank < n; rank++) {
       h->round[i++] = p2p_find_round(plan, &hints, rank, rank ^ (1 << k), TRUE);
@@ -45,10 +50,12 @@ static void cube_teardown(CsimPlan *plan) {
   g_free(h);
 }
 
-static int cube_lanes(const CsimPlan *plan, int rank, int channel) { return channel == 0 ? 3 : 2; }
+static int cube_lanes(const CsimPlan *plan, int rank, int channel) {
+  return channel == 0 ? 3 : 2;
+}
 
 static CsimRole cube_role(const CsimPlan *plan, CsimLane lane) {
-  static const CsimRole roles[] = { CSIM_ROLE_P2P_SEND, CSIM_ROLE_P2P_RECV, CSIM_ROLE_P2P_COPY };
+  static const CsimRole roles[] = {CSIM_ROLE_P2P_SEND, CSIM_ROLE_P2P_RECV, CSIM_ROLE_P2P_COPY};
   return roles[lane.index];
 }
 
@@ -57,7 +64,7 @@ static int cube_n_peers(const CsimPlan *plan, CsimLane lane, gboolean send) {
 }
 
 static CsimPeer cube_peer(const CsimPlan *plan, CsimLane lane, gboolean send, int i) {
-  return (CsimPeer){ lane.rank ^ (1 << i), CSIM_TAG_DATA };
+  return (CsimPeer){lane.rank ^ (1 << i), CSIM_TAG_DATA};
 }
 
 /* The lane's part of step k, if its channel has one. */
@@ -84,15 +91,15 @@ static void cube_start(const CsimPlan *plan, CsimPlanCursor *cursor) {
 }
 
 static void chunk(const CsimPlanCursor *cursor, CsimPrim *out) {
-  static const uint16_t flags[] = { PRIM_SEND | CSIM_PRIM_FROM_DST, PRIM_RECV, PRIM_COPY };
+  static const uint16_t flags[] = {PRIM_SEND | CSIM_PRIM_FROM_DST, PRIM_RECV, PRIM_COPY};
   const int64_t *at = cursor->state;
   int index = cursor->lane.index, peer = (int)at[STEP] - 1;
-  *out = (CsimPrim){ .flags = flags[index],
-                     .recv_peer = index == LANE_RECV ? peer : CSIM_PEER_NONE,
-                     .send_peer = index == LANE_SEND ? peer : CSIM_PEER_NONE,
-                     .src_offset = index == LANE_SEND ? at[OFFSET] : 0,
-                     .dst_offset = index == LANE_SEND ? 0 : at[OFFSET],
-                     .bytes = MIN(at[CHUNK], at[LEFT]) };
+  *out = (CsimPrim){.flags = flags[index],
+                    .recv_peer = index == LANE_RECV ? peer : CSIM_PEER_NONE,
+                    .send_peer = index == LANE_SEND ? peer : CSIM_PEER_NONE,
+                    .src_offset = index == LANE_SEND ? at[OFFSET] : 0,
+                    .dst_offset = index == LANE_SEND ? 0 : at[OFFSET],
+                    .bytes = MIN(at[CHUNK], at[LEFT])};
 }
 
 static gboolean cube_next(const CsimPlan *plan, CsimPlanCursor *cursor, CsimPrim *out) {
@@ -105,22 +112,22 @@ static gboolean cube_next(const CsimPlan *plan, CsimPlanCursor *cursor, CsimPrim
     return TRUE;
   }
   if (at[STEP] == steps(plan)) return FALSE;
-  *out = (CsimPrim){ CSIM_PRIM_KERNEL_END, CSIM_PEER_NONE, CSIM_PEER_NONE, 0, 0, 0 };
+  *out = (CsimPrim){CSIM_PRIM_KERNEL_END, CSIM_PEER_NONE, CSIM_PEER_NONE, 0, 0, 0};
   begin_step(plan, cursor, (int)at[STEP]++);
   return TRUE;
 }
 
 const PlanClass plan_hypercube = {
-  .algo = CSIM_ALGO_P2P,
-  .name = "Hypercube",
-  .colls = COLL_BIT(CSIM_COLL_HYPERCUBE),
-  .summary = "recursive doubling out of sends and receives, a kernel a step",
-  .setup = cube_setup,
-  .teardown = cube_teardown,
-  .lanes = cube_lanes,
-  .role = cube_role,
-  .n_peers = cube_n_peers,
-  .peer = cube_peer,
-  .start = cube_start,
-  .next = cube_next,
+    .algo = CSIM_ALGO_P2P,
+    .name = "Hypercube",
+    .colls = COLL_BIT(CSIM_COLL_HYPERCUBE),
+    .summary = "recursive doubling out of sends and receives, a kernel a step",
+    .setup = cube_setup,
+    .teardown = cube_teardown,
+    .lanes = cube_lanes,
+    .role = cube_role,
+    .n_peers = cube_n_peers,
+    .peer = cube_peer,
+    .start = cube_start,
+    .next = cube_next,
 };

@@ -1,5 +1,6 @@
 /*
- * algos/p2p-private.h - what p2p.c and hypercube.c share: rounds of NCCL's send/recv schedule, and parts of one transfer.
+ * algos/p2p-private.h - what p2p.c and hypercube.c share: rounds of NCCL's send/recv schedule, and parts of
+ * one transfer.
  *
  * Used by: p2p.c (which implements it), hypercube.c.
  */

@@ -1,23 +1,27 @@
 /*
  * algos/p2p.c - sendrecv, alltoall, gather, scatter: groups of sends and receives on NCCL's schedule.
  *
- * A *transfer* from one rank to another belongs to one round of the schedule and is cut into parts, one a channel (CsimShape.p2p_round and
- * p2p_split). What a rank sends and receives in one round is one *work* on each channel that carries a part of either. A channel takes its
- * works in the order of rounds, up to 8 at a time (NCCL 2.30, NCCL_MAX_DEV_WORK_P2P_PER_BATCH), each with a group of warps for each
- * direction; the next batch of 8 begins when all of this one are done.
+ * A *transfer* from one rank to another belongs to one round of the schedule and is cut into parts, one a
+ * channel (CsimShape.p2p_round and p2p_split). What a rank sends and receives in one round is one *work* on
+ * each channel that carries a part of either. A channel takes its works in the order of rounds, up to 8 at
+ * a time (NCCL 2.30, NCCL_MAX_DEV_WORK_P2P_PER_BATCH), each with a group of warps for each direction; the
+ * next batch of 8 begins when all of this one are done.
  *
- * Lanes of (rank, channel): with k = min(8, works), lane i < k sends, lane k + i receives for the works i, i+8, i+16 ...; one more lane
- * copies the part that stays on the rank, when there is one (it has a place in a batch as any work).
+ * Lanes of (rank, channel): with k = min(8, works), lane i < k sends, lane k + i receives for the works i,
+ * i+8, i+16 ...; one more lane copies the part that stays on the rank, when there is one (it has a place in
+ * a batch as any work).
  *
- * Memory: a list of rounds a channel, two rounds a rank for the sparse collectives, a count of works for each rank and channel.
+ * Memory: a list of rounds a channel, two rounds a rank for the sparse collectives, a count of works for
+ * each rank and channel.
  */
 #include "algos/p2p-private.h"
 
 #define BATCH_SHIFT 3
 #define BATCH (1 << BATCH_SHIFT)
 
-/* Cursor. ROUND: 1 + index in the list of rounds, or 1 + round where the rank has its own two; WORKS: of this channel, seen so far; PEER: 1 +
- * index of the peer at hand; BARRIERS: passed; LEFT: of the part at hand, -1 if there is none. */
+/* Cursor. ROUND: 1 + index in the list of rounds, or 1 + round where the rank has its own two; WORKS: of
+ * this channel, seen so far; PEER: 1 + index of the peer at hand; BARRIERS: passed; LEFT: of the part at
+ * hand, -1 if there is none. */
 enum { ROUND, WORKS, PEER, BARRIERS, SRC, DST, LEFT, CHUNK };
 
 enum { KIND_SEND, KIND_RECV, KIND_COPY };
@@ -25,18 +29,19 @@ enum { KIND_SEND, KIND_RECV, KIND_COPY };
 typedef struct {
   int n_rounds;
   int min_parts, max_parts; /* of all works */
-  int *first;          /* [round]: first channel */
-  int *self;           /* [rank]: the round in which it meets itself */
-  int *list, *list_at; /* rounds that may use channel c: list[list_at[c] .. list_at[c+1]) */
-  int (*own)[2];       /* [rank]: rounds with traffic, ascending, -1 none; NULL: every round */
-  int dense_rank;      /* the one rank that has traffic in every round nevertheless, or -1 */
-  uint32_t *works;     /* [rank * n_channels + channel] */
+  int *first;               /* [round]: first channel */
+  int *self;                /* [rank]: the round in which it meets itself */
+  int *list, *list_at;      /* rounds that may use channel c: list[list_at[c] .. list_at[c+1]) */
+  int (*own)[2];            /* [rank]: rounds with traffic, ascending, -1 none; NULL: every round */
+  int dense_rank;           /* the one rank that has traffic in every round nevertheless, or -1 */
+  uint32_t *works;          /* [rank * n_channels + channel] */
   /* The last answer of p2p_peer; last.lane.rank is -1 before the first. */
   CsimPlanCursor last;
   int last_rank;
 } P2p;
 
-/* --- the schedule -------------------------------------------------------------------------------------------------- */
+/* --- the schedule
+ * -------------------------------------------------------------------------------------------------- */
 
 static gboolean round_of(const CsimPlan *plan, int rank, int round, int *to, int *from) {
   const CsimShape *s = plan->spec.shape;
@@ -66,11 +71,12 @@ int p2p_find_round(const CsimPlan *plan, P2pHints *hints, int rank, int peer, gb
   g_error("collsim bug: ranks %d and %d never meet in the send/recv schedule", rank, peer);
 }
 
-static void split(const CsimPlan *plan, int from, int to, CsimBytes bytes, int round, int *n_parts, CsimBytes *part,
-                  CsimBytes *chunk, int *first) {
+static void split(const CsimPlan *plan, int from, int to, CsimBytes bytes, int round, int *n_parts,
+                  CsimBytes *part, CsimBytes *chunk, int *first) {
   const CsimShape *s = plan->spec.shape;
   s->p2p_split(s->data, from, to, bytes, round, n_parts, part, chunk, first);
-  g_assert(*n_parts >= 1 && *n_parts <= plan->spec.n_channels && *first >= 0 && *first < plan->spec.n_channels);
+  g_assert(*n_parts >= 1 && *n_parts <= plan->spec.n_channels && *first >= 0 &&
+           *first < plan->spec.n_channels);
 }
 
 static int count_parts(const CsimPlan *plan, int from, int to, int round) {
@@ -86,19 +92,24 @@ P2pPart p2p_part(const CsimPlan *plan, int from, int to, CsimBytes bytes, int ro
   split(plan, from, to, bytes, round, &n, &part, &chunk, &first);
   int i = channel - first;
   if (i < 0) i += plan->spec.n_channels;
-  if (i >= n) return (P2pPart){ FALSE };
+  if (i >= n) return (P2pPart){FALSE};
   CsimBytes begin = MIN(i * part, bytes);
-  return (P2pPart){ TRUE, begin, MIN(part, bytes - begin), chunk };
+  return (P2pPart){TRUE, begin, MIN(part, bytes - begin), chunk};
 }
 
-/* --- the collective ------------------------------------------------------------------------------------------------ */
+/* --- the collective
+ * ------------------------------------------------------------------------------------------------ */
 
 static gboolean is_transfer(const CsimPlan *plan, int from, int to) {
   switch (plan->spec.coll) {
-  case CSIM_COLL_SENDRECV: return to == plan_wrap(plan, from + 1);
-  case CSIM_COLL_GATHER: return to == plan->spec.root;
-  case CSIM_COLL_SCATTER: return from == plan->spec.root;
-  default: return TRUE;
+  case CSIM_COLL_SENDRECV:
+    return to == plan_wrap(plan, from + 1);
+  case CSIM_COLL_GATHER:
+    return to == plan->spec.root;
+  case CSIM_COLL_SCATTER:
+    return from == plan->spec.root;
+  default:
+    return TRUE;
   }
 }
 
@@ -112,9 +123,13 @@ static CsimBytes dst_block(const CsimPlan *plan, int from) {
   return coll == CSIM_COLL_ALLTOALL || coll == CSIM_COLL_GATHER ? from * plan->spec.count_bytes : 0;
 }
 
-/* --- works of a channel -------------------------------------------------------------------------------------------- */
+/* --- works of a channel
+ * -------------------------------------------------------------------------------------------- */
 
-typedef struct { int to, from; P2pPart send, recv; } Work;
+typedef struct {
+  int to, from;
+  P2pPart send, recv;
+} Work;
 
 /* What rank does in the round on this channel; FALSE if nothing. */
 static gboolean find_work(const CsimPlan *plan, int rank, int channel, int round, Work *w) {
@@ -122,8 +137,10 @@ static gboolean find_work(const CsimPlan *plan, int rank, int channel, int round
   w->send.here = w->recv.here = FALSE;
   CsimBytes bytes = plan->spec.count_bytes;
   if (is_transfer(plan, rank, w->to)) w->send = p2p_part(plan, rank, w->to, bytes, round, channel);
-  if (w->from == rank) w->recv = w->send;
-  else if (is_transfer(plan, w->from, rank)) w->recv = p2p_part(plan, w->from, rank, bytes, round, channel);
+  if (w->from == rank)
+    w->recv = w->send;
+  else if (is_transfer(plan, w->from, rank))
+    w->recv = p2p_part(plan, w->from, rank, bytes, round, channel);
   return w->send.here || w->recv.here;
 }
 
@@ -151,7 +168,9 @@ static int slots(const CsimPlan *plan, int rank, int channel) {
   return (int)MIN(p->works[rank * plan->spec.n_channels + channel], BATCH);
 }
 
-static int kind_of(int k, int index) { return index < k ? KIND_SEND : index < 2 * k ? KIND_RECV : KIND_COPY; }
+static int kind_of(int k, int index) {
+  return index < k ? KIND_SEND : index < 2 * k ? KIND_RECV : KIND_COPY;
+}
 
 /* Whether work number `number` may be the lane's, as far as the round tells. */
 static gboolean may_be_mine(const P2p *p, int rank, int kind, int slot, int round, int64_t number) {
@@ -192,25 +211,28 @@ static gboolean next_part(const CsimPlan *plan, CsimPlanCursor *cursor, Work *w)
   return FALSE;
 }
 
-/* --- iteration ----------------------------------------------------------------------------------------------------- */
+/* --- iteration
+ * ----------------------------------------------------------------------------------------------------- */
 
-static void p2p_start(const CsimPlan *plan, CsimPlanCursor *cursor) { cursor->state[LEFT] = -1; }
+static void p2p_start(const CsimPlan *plan, CsimPlanCursor *cursor) {
+  cursor->state[LEFT] = -1;
+}
 
 static gboolean barrier(int64_t *at, CsimPrim *out) {
   at[BARRIERS]++;
-  *out = (CsimPrim){ CSIM_PRIM_BATCH_END, CSIM_PEER_NONE, CSIM_PEER_NONE, 0, 0, 0 };
+  *out = (CsimPrim){CSIM_PRIM_BATCH_END, CSIM_PEER_NONE, CSIM_PEER_NONE, 0, 0, 0};
   return TRUE;
 }
 
 static void chunk(int64_t *at, int kind, CsimPrim *out) {
-  static const uint16_t flags[] = { PRIM_SEND, PRIM_RECV, PRIM_COPY };
+  static const uint16_t flags[] = {PRIM_SEND, PRIM_RECV, PRIM_COPY};
   int peer = (int)at[PEER] - 1;
-  *out = (CsimPrim){ .flags = flags[kind],
-                     .recv_peer = kind == KIND_RECV ? peer : CSIM_PEER_NONE,
-                     .send_peer = kind == KIND_SEND ? peer : CSIM_PEER_NONE,
-                     .src_offset = kind == KIND_RECV ? 0 : at[SRC],
-                     .dst_offset = kind == KIND_SEND ? 0 : at[DST],
-                     .bytes = MIN(at[CHUNK], at[LEFT]) };
+  *out = (CsimPrim){.flags = flags[kind],
+                    .recv_peer = kind == KIND_RECV ? peer : CSIM_PEER_NONE,
+                    .send_peer = kind == KIND_SEND ? peer : CSIM_PEER_NONE,
+                    .src_offset = kind == KIND_RECV ? 0 : at[SRC],
+                    .dst_offset = kind == KIND_SEND ? 0 : at[DST],
+                    .bytes = MIN(at[CHUNK], at[LEFT])};
   at[SRC] += out->bytes;
   at[DST] += out->bytes;
   at[LEFT] -= out->bytes;
@@ -230,10 +252,12 @@ static gboolean p2p_next(const CsimPlan *plan, CsimPlanCursor *cursor, CsimPrim 
   return TRUE;
 }
 
-/* --- tables -------------------------------------------------------------------------------------------------------- */
+/* --- tables
+ * --------------------------------------------------------------------------------------------------------
+ * */
 
 static void find_own_rounds(CsimPlan *plan, P2p *p) {
-  P2pHints hints = { 0 };
+  P2pHints hints = {0};
   int root = plan->spec.root;
   p->own = g_malloc(sizeof *p->own * (gsize)plan->n);
   for (int r = 0; r < plan->n; r++) {
@@ -252,7 +276,7 @@ static void find_own_rounds(CsimPlan *plan, P2p *p) {
 }
 
 static void find_self_rounds(CsimPlan *plan, P2p *p) {
-  P2pHints hints = { 0 };
+  P2pHints hints = {0};
   p->self = g_new(int, plan->n);
   for (int r = 0; r < plan->n; r++) p->self[r] = p2p_find_round(plan, &hints, r, r, TRUE);
 }
@@ -298,7 +322,7 @@ static void find_first_channels(CsimPlan *plan, P2p *p) {
 
 static void list_rounds(CsimPlan *plan, P2p *p) {
   int n = plan->spec.n_channels, at = 0;
-  p->list = g_new(int, (gsize)p->n_rounds * (gsize)p->max_parts);
+  p->list = g_new(int, (gsize)p->n_rounds *(gsize)p->max_parts);
   p->list_at = g_new(int, n + 1);
   for (int c = 0; c < n; c++) {
     p->list_at[c] = at;
@@ -335,7 +359,8 @@ static void p2p_teardown(CsimPlan *plan) {
   g_free(p);
 }
 
-/* --- lanes and peers ----------------------------------------------------------------------------------------------- */
+/* --- lanes and peers
+ * ----------------------------------------------------------------------------------------------- */
 
 static gboolean has_copy(const CsimPlan *plan, int rank, int channel) {
   if (!is_transfer(plan, rank, rank)) return FALSE;
@@ -348,13 +373,13 @@ static int p2p_lanes(const CsimPlan *plan, int rank, int channel) {
 }
 
 static CsimRole p2p_role(const CsimPlan *plan, CsimLane lane) {
-  static const CsimRole roles[] = { CSIM_ROLE_P2P_SEND, CSIM_ROLE_P2P_RECV, CSIM_ROLE_P2P_COPY };
+  static const CsimRole roles[] = {CSIM_ROLE_P2P_SEND, CSIM_ROLE_P2P_RECV, CSIM_ROLE_P2P_COPY};
   return roles[kind_of(slots(plan, lane.rank, lane.channel), lane.index)];
 }
 
 static int p2p_n_peers(const CsimPlan *plan, CsimLane lane, gboolean send) {
   if (p2p_role(plan, lane) != (send ? CSIM_ROLE_P2P_SEND : CSIM_ROLE_P2P_RECV)) return 0;
-  CsimPlanCursor cursor = { .lane = lane };
+  CsimPlanCursor cursor = {.lane = lane};
   Work w;
   int n = 0;
   while (next_part(plan, &cursor, &w)) n++;
@@ -365,28 +390,28 @@ static CsimPeer p2p_peer(const CsimPlan *plan, CsimLane lane, gboolean send, int
   P2p *p = plan->own;
   CsimLane l = p->last.lane;
   gboolean goes_on = l.rank == lane.rank && l.channel == lane.channel && l.index == lane.index;
-  if (!goes_on || p->last.state[PEER] > i + 1) p->last = (CsimPlanCursor){ .lane = lane };
+  if (!goes_on || p->last.state[PEER] > i + 1) p->last = (CsimPlanCursor){.lane = lane};
   while (p->last.state[PEER] <= i) {
     Work w;
     gboolean found = next_part(plan, &p->last, &w);
     g_assert(found);
     p->last_rank = send ? w.to : w.from;
   }
-  return (CsimPeer){ p->last_rank, CSIM_TAG_DATA };
+  return (CsimPeer){p->last_rank, CSIM_TAG_DATA};
 }
 
 const PlanClass plan_p2p = {
-  .algo = CSIM_ALGO_P2P,
-  .name = "SendRecv",
-  .colls = COLL_BIT(CSIM_COLL_SENDRECV) | COLL_BIT(CSIM_COLL_ALLTOALL) | COLL_BIT(CSIM_COLL_GATHER) |
-           COLL_BIT(CSIM_COLL_SCATTER),
-  .summary = "grouped sends and receives, up to 8 pairs at once on a channel",
-  .setup = p2p_setup,
-  .teardown = p2p_teardown,
-  .lanes = p2p_lanes,
-  .role = p2p_role,
-  .n_peers = p2p_n_peers,
-  .peer = p2p_peer,
-  .start = p2p_start,
-  .next = p2p_next,
+    .algo = CSIM_ALGO_P2P,
+    .name = "SendRecv",
+    .colls = COLL_BIT(CSIM_COLL_SENDRECV) | COLL_BIT(CSIM_COLL_ALLTOALL) | COLL_BIT(CSIM_COLL_GATHER) |
+             COLL_BIT(CSIM_COLL_SCATTER),
+    .summary = "grouped sends and receives, up to 8 pairs at once on a channel",
+    .setup = p2p_setup,
+    .teardown = p2p_teardown,
+    .lanes = p2p_lanes,
+    .role = p2p_role,
+    .n_peers = p2p_n_peers,
+    .peer = p2p_peer,
+    .start = p2p_start,
+    .next = p2p_next,
 };

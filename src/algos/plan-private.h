@@ -1,8 +1,9 @@
 /*
- * algos/plan-private.h - what the files of this layer share: the class of an algorithm, and the plan's insides.
+ * algos/plan-private.h - what the files of this layer share: the class of an algorithm, and the plan's
+ * insides.
  *
- * A class answers the questions of plan.h for one algorithm family. Its functions are called with valid lanes only (plan.c checks).
- * Used by: ring.c, tree.c, nvls.c, p2p.c, hypercube.c, pat.c, plan.c.
+ * A class answers the questions of plan.h for one algorithm family. Its functions are called with valid
+ * lanes only (plan.c checks). Used by: ring.c, tree.c, nvls.c, p2p.c, hypercube.c, pat.c, plan.c.
  */
 #ifndef CSIM_ALGOS_PLAN_PRIVATE_H
 #define CSIM_ALGOS_PLAN_PRIVATE_H
@@ -53,7 +54,8 @@ struct CsimPlan {
 
 extern const PlanClass plan_ring, plan_tree, plan_nvls, plan_nvls_tree, plan_p2p, plan_hypercube, plan_pat;
 
-/* A lane that does the same thing with every chunk of a range. src, dst: where the range begins in either buffer. */
+/* A lane that does the same thing with every chunk of a range. src, dst: where the range begins in either
+ * buffer. */
 typedef struct {
   guint flags;
   int recv_peer, send_peer;

@@ -3,9 +3,11 @@
  */
 #include "algos/plan-private.h"
 
-static const PlanClass *const classes[] = { &plan_ring, &plan_tree, &plan_nvls, &plan_nvls_tree, &plan_p2p, &plan_hypercube };
+static const PlanClass *const classes[] = {&plan_ring,      &plan_tree, &plan_nvls,
+                                           &plan_nvls_tree, &plan_p2p,  &plan_hypercube};
 
-/* --- a range, chunk by chunk --------------------------------------------------------------------------------------- */
+/* --- a range, chunk by chunk
+ * --------------------------------------------------------------------------------------- */
 
 enum { FLAGS, RECV_PEER, SEND_PEER, SRC, DST, LEFT, CHUNK };
 
@@ -24,42 +26,52 @@ gboolean plan_stream_next(const CsimPlan *plan, CsimPlanCursor *cursor, CsimPrim
   if (at[LEFT] <= 0) return FALSE;
   CsimBytes bytes = MIN(at[LEFT], at[CHUNK]);
   guint flags = (guint)at[FLAGS];
-  *out = (CsimPrim){ .flags = (uint16_t)flags,
-                     .recv_peer = (int)at[RECV_PEER],
-                     .send_peer = (int)at[SEND_PEER],
-                     .src_offset = flags & CSIM_PRIM_SRC ? at[SRC] : 0,
-                     .dst_offset = flags & CSIM_PRIM_DST ? at[DST] : 0,
-                     .bytes = bytes };
+  *out = (CsimPrim){.flags = (uint16_t)flags,
+                    .recv_peer = (int)at[RECV_PEER],
+                    .send_peer = (int)at[SEND_PEER],
+                    .src_offset = flags & CSIM_PRIM_SRC ? at[SRC] : 0,
+                    .dst_offset = flags & CSIM_PRIM_DST ? at[DST] : 0,
+                    .bytes = bytes};
   at[SRC] += bytes;
   at[DST] += bytes;
   at[LEFT] -= bytes;
   return TRUE;
 }
 
-/* --- one rank: NCCL copies, if the buffers differ ------------------------------------------------------------------- */
+/* --- one rank: NCCL copies, if the buffers differ
+ * ------------------------------------------------------------------- */
 
-static int solo_lanes(const CsimPlan *plan, int rank, int channel) { return 1; }
-static CsimRole solo_role(const CsimPlan *plan, CsimLane lane) { return CSIM_ROLE_P2P_COPY; }
-static int solo_n_peers(const CsimPlan *plan, CsimLane lane, gboolean send) { return 0; }
-static CsimPeer solo_peer(const CsimPlan *plan, CsimLane lane, gboolean send, int i) { g_assert_not_reached(); }
+static int solo_lanes(const CsimPlan *plan, int rank, int channel) {
+  return 1;
+}
+static CsimRole solo_role(const CsimPlan *plan, CsimLane lane) {
+  return CSIM_ROLE_P2P_COPY;
+}
+static int solo_n_peers(const CsimPlan *plan, CsimLane lane, gboolean send) {
+  return 0;
+}
+static CsimPeer solo_peer(const CsimPlan *plan, CsimLane lane, gboolean send, int i) {
+  g_assert_not_reached();
+}
 
 static void solo_start(const CsimPlan *plan, CsimPlanCursor *cursor) {
   const CsimPlanPart *part = plan_part(plan, cursor->lane.channel);
-  plan_stream_start(cursor, &(PlanStream){ PRIM_COPY, CSIM_PEER_NONE, CSIM_PEER_NONE, part->offset, part->offset,
-                                           part->bytes, part->chunk });
+  plan_stream_start(cursor, &(PlanStream){PRIM_COPY, CSIM_PEER_NONE, CSIM_PEER_NONE, part->offset,
+                                          part->offset, part->bytes, part->chunk});
 }
 
 static const PlanClass plan_solo = {
-  .name = "copy",
-  .lanes = solo_lanes,
-  .role = solo_role,
-  .n_peers = solo_n_peers,
-  .peer = solo_peer,
-  .start = solo_start,
-  .next = plan_stream_next,
+    .name = "copy",
+    .lanes = solo_lanes,
+    .role = solo_role,
+    .n_peers = solo_n_peers,
+    .peer = solo_peer,
+    .start = solo_start,
+    .next = plan_stream_next,
 };
 
-/* --- making one ---------------------------------------------------------------------------------------------------- */
+/* --- making one
+ * ---------------------------------------------------------------------------------------------------- */
 
 static const PlanClass *find_class(const CsimPlanSpec *spec) {
   for (guint i = 0; i < G_N_ELEMENTS(classes); i++)
@@ -71,7 +83,8 @@ static const PlanClass *find_class(const CsimPlanSpec *spec) {
 }
 
 static gboolean has_root(CsimColl coll) {
-  return coll == CSIM_COLL_BROADCAST || coll == CSIM_COLL_REDUCE || coll == CSIM_COLL_GATHER || coll == CSIM_COLL_SCATTER;
+  return coll == CSIM_COLL_BROADCAST || coll == CSIM_COLL_REDUCE || coll == CSIM_COLL_GATHER ||
+         coll == CSIM_COLL_SCATTER;
 }
 
 static gboolean check_spec(const CsimPlanSpec *spec, GError **error) {
@@ -82,7 +95,8 @@ static gboolean check_spec(const CsimPlanSpec *spec, GError **error) {
     g_assert(p->bytes == 0 || (p->offset >= 0 && p->chunk > 0 && p->offset + p->bytes <= spec->count_bytes));
   }
   if (!has_root(spec->coll) || (spec->root >= 0 && spec->root < n)) return TRUE;
-  g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "root %d is not a rank; ranks are 0 to %d", spec->root, n - 1);
+  g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "root %d is not a rank; ranks are 0 to %d", spec->root,
+              n - 1);
   return FALSE;
 }
 
@@ -90,7 +104,8 @@ CsimPlan *csim_plan_new(const CsimPlanSpec *spec, GError **error) {
   const PlanClass *class = find_class(spec);
   if (!class) {
     g_set_error(error, CSIM_ERROR, CSIM_ERROR_UNSUPPORTED, "there is no %s for %s",
-                spec->algo == CSIM_ALGO_P2P ? "send/recv form" : csim_algo_name(spec->algo), csim_coll_name(spec->coll));
+                spec->algo == CSIM_ALGO_P2P ? "send/recv form" : csim_algo_name(spec->algo),
+                csim_coll_name(spec->coll));
     return NULL;
   }
   if (!check_spec(spec, error)) return NULL;
@@ -113,16 +128,21 @@ void csim_plan_free(CsimPlan *plan) {
   g_free(plan);
 }
 
-/* --- questions ----------------------------------------------------------------------------------------------------- */
+/* --- questions
+ * ----------------------------------------------------------------------------------------------------- */
 
-const CsimPlanSpec *csim_plan_spec(const CsimPlan *plan) { return &plan->spec; }
+const CsimPlanSpec *csim_plan_spec(const CsimPlan *plan) {
+  return &plan->spec;
+}
 
 int csim_plan_lanes(const CsimPlan *plan, int rank, int channel) {
   g_assert(rank >= 0 && rank < plan->n && channel >= 0 && channel < plan->spec.n_channels);
   return plan->class->lanes(plan, rank, channel);
 }
 
-CsimRole csim_plan_role(const CsimPlan *plan, CsimLane lane) { return plan->class->role(plan, lane); }
+CsimRole csim_plan_role(const CsimPlan *plan, CsimLane lane) {
+  return plan->class->role(plan, lane);
+}
 
 int csim_plan_n_peers(const CsimPlan *plan, CsimLane lane, gboolean send) {
   return plan->class->n_peers(plan, lane, send);
@@ -134,7 +154,7 @@ CsimPeer csim_plan_peer(const CsimPlan *plan, CsimLane lane, gboolean send, int 
 }
 
 void csim_plan_start(const CsimPlan *plan, CsimLane lane, CsimPlanCursor *cursor) {
-  *cursor = (CsimPlanCursor){ .lane = lane };
+  *cursor = (CsimPlanCursor){.lane = lane};
   plan->class->start(plan, cursor);
 }
 
@@ -142,7 +162,8 @@ gboolean csim_plan_next(const CsimPlan *plan, CsimPlanCursor *cursor, CsimPrim *
   return plan->next(plan, cursor, out);
 }
 
-/* --- registry ------------------------------------------------------------------------------------------------------ */
+/* --- registry
+ * ------------------------------------------------------------------------------------------------------ */
 
 static const char *coll_list(guint colls) {
   g_autoptr(GString) text = g_string_new(NULL);
@@ -155,7 +176,7 @@ const CsimAlgoInfo *csim_algos(guint *n) {
   static CsimAlgoInfo infos[G_N_ELEMENTS(classes)];
   for (guint i = 0; i < G_N_ELEMENTS(classes); i++) {
     const PlanClass *c = classes[i];
-    infos[i] = (CsimAlgoInfo){ c->algo, c->name, c->summary, coll_list(c->colls) };
+    infos[i] = (CsimAlgoInfo){c->algo, c->name, c->summary, coll_list(c->colls)};
   }
   *n = G_N_ELEMENTS(classes);
   return infos;

@@ -1,33 +1,38 @@
 /*
  * algos/plan.h - an algorithm as a plan: per-lane streams of primitives, pure data.
  *
- * Used by: exec (runs them), tests (verify them with no network). Implemented by ring.c, tree.c, nvls.c, p2p.c ...
+ * Used by: exec (runs them), tests (verify them with no network). Implemented by ring.c, tree.c, nvls.c,
+ * p2p.c ...
  *
- * A *lane* is one sequential worker: (rank, channel, role). Rings have one role; trees two (reduce-up, broadcast-down; one at the root);
- * NVLS three (scatter, reduce+broadcast at heads, gather); send/recv up to 8 senders and 8 receivers a channel.
- * A lane executes its primitives in order. Messages between two lanes travel in order over a connection, which is
- * named by (channel, from rank, to rank, tag); primitive k that sends on a connection matches the k-th that receives on it.
+ * A *lane* is one sequential worker: (rank, channel, role). Rings have one role; trees two (reduce-up,
+ * broadcast-down; one at the root); NVLS three (scatter, reduce+broadcast at heads, gather); send/recv up
+ * to 8 senders and 8 receivers a channel. A lane executes its primitives in order. Messages between two
+ * lanes travel in order over a connection, which is named by (channel, from rank, to rank, tag); primitive
+ * k that sends on a connection matches the k-th that receives on it.
  *
- * A plan knows offsets in the user's buffers, so that it can be verified on symbolic data: every rank must end
- * with every contribution exactly once.
+ * A plan knows offsets in the user's buffers, so that it can be verified on symbolic data: every rank must
+ * end with every contribution exactly once.
  */
 #ifndef CSIM_ALGOS_PLAN_H
 #define CSIM_ALGOS_PLAN_H
 
 #include "collsim/types.h"
 
-/* What a primitive does; NCCL's names are combinations: send = SRC|SEND, recv = RECV|DST, recvReduceSend = RECV|SRC|SEND,
- * recvCopySend = RECV|DST|SEND, recvReduceCopy = RECV|SRC|DST, recvReduceCopySend = all four, copySend = SRC|DST|SEND, copy = SRC|DST.
- * With RECV and SRC the two are reduced; with several receive peers all are reduced (RECV without SRC too). */
+/* What a primitive does; NCCL's names are combinations: send = SRC|SEND, recv = RECV|DST, recvReduceSend =
+ * RECV|SRC|SEND, recvCopySend = RECV|DST|SEND, recvReduceCopy = RECV|SRC|DST, recvReduceCopySend = all
+ * four, copySend = SRC|DST|SEND, copy = SRC|DST. With RECV and SRC the two are reduced; with several
+ * receive peers all are reduced (RECV without SRC too). */
 enum { CSIM_PRIM_RECV = 1, CSIM_PRIM_SRC = 2, CSIM_PRIM_DST = 4, CSIM_PRIM_SEND = 8 };
 
-/* Modifier of SRC: src_offset counts in the rank's *receive* buffer, in bytes that an earlier primitive of the rank stored (hypercube, PAT). */
+/* Modifier of SRC: src_offset counts in the rank's *receive* buffer, in bytes that an earlier primitive of
+ * the rank stored (hypercube, PAT). */
 enum { CSIM_PRIM_FROM_DST = 16 };
 
-/* Barriers. Such a primitive moves nothing (no other flag, no peers, 0 bytes): the lane goes on when every lane of its (rank, channel), or
- * of its rank, has come to its own k-th one. All lanes concerned have equally many.
- * BATCH_END: the block has finished its batch of up to 8 send/recv works and loads the next; costs next to nothing.
- * KERNEL_END: what follows is another kernel on the same stream (hypercube: one group of calls a step); a launch gap. */
+/* Barriers. Such a primitive moves nothing (no other flag, no peers, 0 bytes): the lane goes on when every
+ * lane of its (rank, channel), or of its rank, has come to its own k-th one. All lanes concerned have
+ * equally many. BATCH_END: the block has finished its batch of up to 8 send/recv works and loads the next;
+ * costs next to nothing. KERNEL_END: what follows is another kernel on the same stream (hypercube: one
+ * group of calls a step); a launch gap. */
 enum { CSIM_PRIM_BATCH_END = 32, CSIM_PRIM_KERNEL_END = 64 };
 
 #define CSIM_PEER_NONE (-1)
@@ -47,15 +52,17 @@ typedef struct { int rank, channel, index; } CsimLane; /* index: 0..csim_plan_la
 
 typedef struct { int rank; int tag; } CsimPeer;
 
-/* Tags. NVLS: IN is a rank's input in multicast memory, pulled by the head's load-reduce; OUT is the head's multicast store. A head is its own
- * peer too (its own memory is part of the multicast group). Everything else, tree edges between NVLS heads included, is DATA. */
+/* Tags. NVLS: IN is a rank's input in multicast memory, pulled by the head's load-reduce; OUT is the head's
+ * multicast store. A head is its own peer too (its own memory is part of the multicast group). Everything
+ * else, tree edges between NVLS heads included, is DATA. */
 enum { CSIM_TAG_DATA, CSIM_TAG_NVLS_IN, CSIM_TAG_NVLS_OUT };
 
 /* The communicator as a plan sees it; exec fills it from a CsimComm, tests from toy shapes. */
 typedef struct {
   int n_ranks;
   const void *data;
-  /* Only the functions that the algorithm uses need to be there (ring_*; tree; nvls_head, node_ranks, nvls_tree; p2p_*). */
+  /* Only the functions that the algorithm uses need to be there (ring_*; tree; nvls_head, node_ranks,
+   * nvls_tree; p2p_*). */
   int (*ring_position)(const void *data, int channel, int rank);
   int (*ring_rank_at)(const void *data, int channel, int position);
   void (*tree)(const void *data, int channel, int rank, int *up, int down[3]);
@@ -63,11 +70,11 @@ typedef struct {
   int (*nvls_head)(const void *data, int rank, int h);             /* rank of head h of rank's node */
   int (*node_ranks)(const void *data, int rank, const int **ranks); /* ranks of rank's node, in order; returns how many */
   void (*nvls_tree)(const void *data, int channel, int head_rank, int *up, int down[3]);
-  /* FALSE past the last round, which is the same for all ranks. Round R: a sends to b if and only if b receives from a; every ordered pair, self
-   * included, meets in exactly one round. */
+  /* FALSE past the last round, which is the same for all ranks. Round R: a sends to b if and only if b
+   * receives from a; every ordered pair, self included, meets in exactly one round. */
   gboolean (*p2p_round)(const void *data, int rank, int round, int *send_to, int *recv_from);
-  /* Part p of n_parts is [p*part, (p+1)*part) of the bytes and goes over channel (first_channel + p) mod n_channels; first_channel
-   * depends on the round only. n_parts <= n_channels. */
+  /* Part p of n_parts is [p*part, (p+1)*part) of the bytes and goes over channel (first_channel + p) mod
+   * n_channels; first_channel depends on the round only. n_parts <= n_channels. */
   void (*p2p_split)(const void *data, int from, int to, CsimBytes bytes, int round, int *n_parts, CsimBytes *part, CsimBytes *chunk, int *first_channel);
 } CsimShape;
 
@@ -87,7 +94,8 @@ typedef struct {
 } CsimPlanSpec;
 
 typedef struct CsimPlan CsimPlan;
-/* CSIM_ERROR_UNSUPPORTED if no such combination, CSIM_ERROR_VALUE for a root that is no rank. One rank: a local copy, whatever the algorithm. */
+/* CSIM_ERROR_UNSUPPORTED if no such combination, CSIM_ERROR_VALUE for a root that is no rank. One rank: a
+ * local copy, whatever the algorithm. */
 CsimPlan *csim_plan_new(const CsimPlanSpec *spec, GError **error);
 void csim_plan_free(CsimPlan *plan);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CsimPlan, csim_plan_free)
@@ -95,12 +103,14 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(CsimPlan, csim_plan_free)
 const CsimPlanSpec *csim_plan_spec(const CsimPlan *plan);
 int csim_plan_lanes(const CsimPlan *plan, int rank, int channel);
 CsimRole csim_plan_role(const CsimPlan *plan, CsimLane lane);
-/* Number of peers of a lane in one direction, and each of them (send/recv lanes: in the order in which they are used; ask
- * in ascending order there, each answer goes on from the last one, which the plan remembers: not for two threads at once). */
+/* Number of peers of a lane in one direction, and each of them (send/recv lanes: in the order in which they
+ * are used; ask in ascending order there, each answer goes on from the last one, which the plan remembers:
+ * not for two threads at once). */
 int csim_plan_n_peers(const CsimPlan *plan, CsimLane lane, gboolean send);
 CsimPeer csim_plan_peer(const CsimPlan *plan, CsimLane lane, gboolean send, int i);
 
-/* Iteration. A cursor is caller-owned plain memory; it may be copied to fork the iteration. Lanes may be empty: no primitive at all. */
+/* Iteration. A cursor is caller-owned plain memory; it may be copied to fork the iteration. Lanes may be
+ * empty: no primitive at all. */
 typedef struct { CsimLane lane; int64_t state[8]; } CsimPlanCursor;
 void csim_plan_start(const CsimPlan *plan, CsimLane lane, CsimPlanCursor *cursor);
 gboolean csim_plan_next(const CsimPlan *plan, CsimPlanCursor *cursor, CsimPrim *out); /* FALSE at the end */
@@ -114,14 +124,15 @@ const char *csim_prim_name(const CsimPrim *prim);
 const char *csim_role_name(CsimRole role); /* "ring", "tree-up", ... */
 
 /*
- * Appends the plan as text, for `collsim algos --show` and teaching: a line that says what it is, then for each rank and
- * lane its primitives in order with byte ranges and the ranks at the other ends.
+ * Appends the plan as text, for `collsim algos --show` and teaching: a line that says what it is, then for
+ * each rank and lane its primitives in order with byte ranges and the ranks at the other ends.
  */
 void csim_plan_print(const CsimPlan *plan, GString *out);
 
 /*
- * Symbolic verification (verify.c): runs all lanes with `slots` messages a connection on symbolic buffers. TRUE if nothing dead-locks, every message is matched in
- * size, and every rank ends with exactly the contributions the collective promises; else an error naming rank, channel, offset.
+ * Symbolic verification (verify.c): runs all lanes with `slots` messages a connection on symbolic buffers.
+ * TRUE if nothing dead-locks, every message is matched in size, and every rank ends with exactly the
+ * contributions the collective promises; else an error naming rank, channel, offset.
  */
 gboolean csim_plan_verify(const CsimPlan *plan, int slots, GError **error);
 

@@ -1,20 +1,24 @@
 /*
  * algos/ring.c - rings: all_reduce, all_gather, reduce_scatter, broadcast, reduce.
  *
- * The loops of NCCL 2.30 (src/device/{all_reduce,all_gather,reduce_scatter,broadcast,reduce}.h). With n ranks, p a rank's position in the
- * channel's ring and c the channel's chunk:
- *   all_reduce      loops over n*c bytes of the part. Chunk p-1 goes off; chunks p-2 .. p+1 are reduced on their way through; chunk p
- *                   comes last, is complete, stored and sent on; then p-1 .. p+2 pass by complete, p+1 stays. 2n-1 primitives,
- *                   2(n-1) messages a rank. The last loop uses c = ceil(rest/n), rounded up to 16 bytes.
- *   all_gather      loops over c bytes of every rank's block: own block out, n-2 forwarded, the last one kept.
- *   reduce_scatter  the same in the other direction of time: blocks of p-1 .. p+1 reduced on their way, own block kept.
- *   broadcast       a chain from the root round to the rank before it, chunk by chunk; reduce: from the rank after the root to the root.
+ * The loops of NCCL 2.30 (src/device/{all_reduce,all_gather,reduce_scatter,broadcast,reduce}.h). With n
+ * ranks, p a rank's position in the channel's ring and c the channel's chunk:
+ *   all_reduce      loops over n*c bytes of the part. Chunk p-1 goes off; chunks p-2 .. p+1 are reduced on
+ *                   their way through; chunk p comes last, is complete, stored and sent on; then p-1 .. p+2
+ *                   pass by complete, p+1 stays. 2n-1 primitives, 2(n-1) messages a rank. The last loop
+ *                   uses c = ceil(rest/n), rounded up to 16 bytes.
+ *   all_gather      loops over c bytes of every rank's block: own block out, n-2 forwarded, the last one
+ *                   kept.
+ *   reduce_scatter  the same in the other direction of time: blocks of p-1 .. p+1 reduced on their way, own
+ *                   block kept.
+ *   broadcast       a chain from the root round to the rank before it, chunk by chunk; reduce: from the
+ *                   rank after the root to the root.
  * Buffers are taken as different (out of place): NCCL's copies of own data are there.
  */
 #include "algos/plan-private.h"
 
-/* Cursor of the three symmetric collectives. AT: where the loop begins (in the buffer, or in a block); LEFT: from there
- * to the part's end; INDEX: chunk or block position of the next step. */
+/* Cursor of the three symmetric collectives. AT: where the loop begins (in the buffer, or in a block);
+ * LEFT: from there to the part's end; INDEX: chunk or block position of the next step. */
 enum { AT, LEFT, CHUNK, INDEX, STEP, FIRST_INDEX };
 
 static int position(const CsimPlan *plan, CsimLane lane) {
@@ -52,7 +56,8 @@ static inline void next_loop(int64_t *at, CsimBytes stride) {
   at[STEP] = 0;
 }
 
-/* --- all_reduce ---------------------------------------------------------------------------------------------------- */
+/* --- all_reduce
+ * ---------------------------------------------------------------------------------------------------- */
 
 static guint all_reduce_flags(int step, int n) {
   if (step == 0) return PRIM_SEND;
@@ -79,7 +84,8 @@ static gboolean all_reduce_next(const CsimPlan *plan, CsimPlanCursor *cursor, Cs
   return TRUE;
 }
 
-/* --- all_gather, reduce_scatter ------------------------------------------------------------------------------------ */
+/* --- all_gather, reduce_scatter
+ * ------------------------------------------------------------------------------------ */
 
 static gboolean all_gather_next(const CsimPlan *plan, CsimPlanCursor *cursor, CsimPrim *out) {
   int64_t *at = cursor->state;
@@ -116,7 +122,8 @@ static void symmetric_start(const CsimPlan *plan, CsimPlanCursor *cursor) {
   at[INDEX] = at[FIRST_INDEX];
 }
 
-/* --- broadcast, reduce --------------------------------------------------------------------------------------------- */
+/* --- broadcast, reduce
+ * --------------------------------------------------------------------------------------------- */
 
 static guint chain_flags(const CsimPlan *plan, CsimLane lane) {
   int root = plan->spec.root;
@@ -135,29 +142,42 @@ static gboolean is_chain(const CsimPlan *plan) {
 static void chain_start(const CsimPlan *plan, CsimPlanCursor *cursor) {
   const CsimPlanPart *part = plan_part(plan, cursor->lane.channel);
   guint flags = chain_flags(plan, cursor->lane);
-  plan_stream_start(cursor, &(PlanStream){ .flags = flags,
-                                           .recv_peer = flags & CSIM_PRIM_RECV ? 0 : CSIM_PEER_NONE,
-                                           .send_peer = flags & CSIM_PRIM_SEND ? 0 : CSIM_PEER_NONE,
-                                           .src = part->offset,
-                                           .dst = part->offset,
-                                           .bytes = part->bytes,
-                                           .chunk = part->chunk });
+  plan_stream_start(cursor, &(PlanStream){.flags = flags,
+                                          .recv_peer = flags & CSIM_PRIM_RECV ? 0 : CSIM_PEER_NONE,
+                                          .send_peer = flags & CSIM_PRIM_SEND ? 0 : CSIM_PEER_NONE,
+                                          .src = part->offset,
+                                          .dst = part->offset,
+                                          .bytes = part->bytes,
+                                          .chunk = part->chunk});
 }
 
-/* --- class --------------------------------------------------------------------------------------------------------- */
+/* --- class
+ * ---------------------------------------------------------------------------------------------------------
+ * */
 
 static gboolean ring_setup(CsimPlan *plan, GError **error) {
   switch (plan->spec.coll) {
-  case CSIM_COLL_ALL_REDUCE: plan->next = all_reduce_next; break;
-  case CSIM_COLL_ALL_GATHER: plan->next = all_gather_next; break;
-  case CSIM_COLL_REDUCE_SCATTER: plan->next = reduce_scatter_next; break;
-  default: plan->next = plan_stream_next;
+  case CSIM_COLL_ALL_REDUCE:
+    plan->next = all_reduce_next;
+    break;
+  case CSIM_COLL_ALL_GATHER:
+    plan->next = all_gather_next;
+    break;
+  case CSIM_COLL_REDUCE_SCATTER:
+    plan->next = reduce_scatter_next;
+    break;
+  default:
+    plan->next = plan_stream_next;
   }
   return TRUE;
 }
 
-static int ring_lanes(const CsimPlan *plan, int rank, int channel) { return 1; }
-static CsimRole ring_role(const CsimPlan *plan, CsimLane lane) { return CSIM_ROLE_RING; }
+static int ring_lanes(const CsimPlan *plan, int rank, int channel) {
+  return 1;
+}
+static CsimRole ring_role(const CsimPlan *plan, CsimLane lane) {
+  return CSIM_ROLE_RING;
+}
 
 static int ring_n_peers(const CsimPlan *plan, CsimLane lane, gboolean send) {
   if (!is_chain(plan)) return 1;
@@ -165,24 +185,26 @@ static int ring_n_peers(const CsimPlan *plan, CsimLane lane, gboolean send) {
 }
 
 static CsimPeer ring_peer(const CsimPlan *plan, CsimLane lane, gboolean send, int i) {
-  return (CsimPeer){ neighbour(plan, lane, send ? 1 : -1), CSIM_TAG_DATA };
+  return (CsimPeer){neighbour(plan, lane, send ? 1 : -1), CSIM_TAG_DATA};
 }
 
 static void ring_start(const CsimPlan *plan, CsimPlanCursor *cursor) {
-  if (is_chain(plan)) chain_start(plan, cursor);
-  else symmetric_start(plan, cursor);
+  if (is_chain(plan))
+    chain_start(plan, cursor);
+  else
+    symmetric_start(plan, cursor);
 }
 
 const PlanClass plan_ring = {
-  .algo = CSIM_ALGO_RING,
-  .name = "Ring",
-  .colls = COLL_BIT(CSIM_COLL_ALL_REDUCE) | COLL_BIT(CSIM_COLL_ALL_GATHER) | COLL_BIT(CSIM_COLL_REDUCE_SCATTER) |
-           COLL_BIT(CSIM_COLL_BROADCAST) | COLL_BIT(CSIM_COLL_REDUCE),
-  .summary = "every rank passes on to the next: least bytes, most steps",
-  .setup = ring_setup,
-  .lanes = ring_lanes,
-  .role = ring_role,
-  .n_peers = ring_n_peers,
-  .peer = ring_peer,
-  .start = ring_start,
+    .algo = CSIM_ALGO_RING,
+    .name = "Ring",
+    .colls = COLL_BIT(CSIM_COLL_ALL_REDUCE) | COLL_BIT(CSIM_COLL_ALL_GATHER) |
+             COLL_BIT(CSIM_COLL_REDUCE_SCATTER) | COLL_BIT(CSIM_COLL_BROADCAST) | COLL_BIT(CSIM_COLL_REDUCE),
+    .summary = "every rank passes on to the next: least bytes, most steps",
+    .setup = ring_setup,
+    .lanes = ring_lanes,
+    .role = ring_role,
+    .n_peers = ring_n_peers,
+    .peer = ring_peer,
+    .start = ring_start,
 };

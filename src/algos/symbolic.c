@@ -5,7 +5,9 @@
 
 #include <string.h>
 
-/* --- sets ---------------------------------------------------------------------------------------------------------- */
+/* --- sets
+ * ----------------------------------------------------------------------------------------------------------
+ * */
 
 struct SymSets {
   int n_ranks;
@@ -31,7 +33,9 @@ static gboolean set_equal(gconstpointer a, gconstpointer b) {
   return memcmp(x->words, y->words, x->n_words * sizeof *x->words) == 0;
 }
 
-static gsize set_size(guint n_words) { return sizeof(SymSet) + n_words * sizeof(uint64_t); }
+static gsize set_size(guint n_words) {
+  return sizeof(SymSet) + n_words * sizeof(uint64_t);
+}
 
 static void clear_scratch(SymSets *sets) {
   memset(sets->scratch->words, 0, sets->n_words * sizeof(uint64_t));
@@ -62,7 +66,9 @@ void sym_sets_free(SymSets *sets) {
   g_free(sets);
 }
 
-static gboolean has_rank(const SymSet *set, int rank) { return set->words[rank / 64] >> (rank % 64) & 1; }
+static gboolean has_rank(const SymSet *set, int rank) {
+  return set->words[rank / 64] >> (rank % 64) & 1;
+}
 
 const SymSet *sym_set_one(SymSets *sets, int rank) {
   clear_scratch(sets);
@@ -96,11 +102,17 @@ char *sym_set_text(const SymSets *sets, const SymSet *set) {
   return g_string_free(text, FALSE);
 }
 
-/* --- values -------------------------------------------------------------------------------------------------------- */
+/* --- values
+ * --------------------------------------------------------------------------------------------------------
+ * */
 
-static SymPiece *piece_at(const GArray *array, guint i) { return &g_array_index(array, SymPiece, i); }
+static SymPiece *piece_at(const GArray *array, guint i) {
+  return &g_array_index(array, SymPiece, i);
+}
 
-GArray *sym_array_new(void) { return g_array_new(FALSE, FALSE, sizeof(SymPiece)); }
+GArray *sym_array_new(void) {
+  return g_array_new(FALSE, FALSE, sizeof(SymPiece));
+}
 
 static gboolean goes_on(const SymPiece *a, const SymPiece *b) {
   return a->at + a->bytes == b->at && a->src + a->bytes == b->src && a->set == b->set;
@@ -109,17 +121,18 @@ static gboolean goes_on(const SymPiece *a, const SymPiece *b) {
 static void append(GArray *array, SymPiece piece) {
   if (array->len > 0 && goes_on(piece_at(array, array->len - 1), &piece))
     piece_at(array, array->len - 1)->bytes += piece.bytes;
-  else g_array_append_val(array, piece);
+  else
+    g_array_append_val(array, piece);
 }
 
 void sym_value_set(GArray *value, CsimBytes bytes, CsimBytes src, const SymSet *set) {
   g_array_set_size(value, 0);
-  if (bytes > 0) append(value, (SymPiece){ 0, bytes, src, set });
+  if (bytes > 0) append(value, (SymPiece){0, bytes, src, set});
 }
 
 /* The part of p from byte `at` on, for the given length. */
 static SymPiece cut(const SymPiece *p, CsimBytes at, CsimBytes bytes) {
-  return (SymPiece){ at, bytes, p->src + (at - p->at), p->set };
+  return (SymPiece){at, bytes, p->src + (at - p->at), p->set};
 }
 
 const char *sym_value_add(SymSets *sets, GArray *value, const GArray *other, CsimBytes *where) {
@@ -143,7 +156,9 @@ const char *sym_value_add(SymSets *sets, GArray *value, const GArray *other, Csi
   return NULL;
 }
 
-/* --- buffers ------------------------------------------------------------------------------------------------------- */
+/* --- buffers
+ * -------------------------------------------------------------------------------------------------------
+ * */
 
 /* The first piece that ends after the place. */
 static guint find_piece(const GArray *buffer, CsimBytes place) {
@@ -151,8 +166,10 @@ static guint find_piece(const GArray *buffer, CsimBytes place) {
   while (lo < hi) {
     guint mid = (lo + hi) / 2;
     const SymPiece *p = piece_at(buffer, mid);
-    if (p->at + p->bytes <= place) lo = mid + 1;
-    else hi = mid;
+    if (p->at + p->bytes <= place)
+      lo = mid + 1;
+    else
+      hi = mid;
   }
   return lo;
 }
@@ -187,7 +204,8 @@ gboolean sym_buffer_store(GArray *buffer, CsimBytes offset, const GArray *value,
   return TRUE;
 }
 
-gboolean sym_buffer_load(const GArray *buffer, CsimBytes offset, CsimBytes bytes, GArray *value, CsimBytes *where) {
+gboolean sym_buffer_load(const GArray *buffer, CsimBytes offset, CsimBytes bytes, GArray *value,
+                         CsimBytes *where) {
   CsimBytes at = offset, end = offset + bytes;
   for (guint i = find_piece(buffer, offset); at < end; i++) {
     *where = at;

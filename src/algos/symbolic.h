@@ -1,9 +1,10 @@
 /*
  * algos/symbolic.h - data that only remember where they come from.
  *
- * A *piece* is a run of bytes; byte i of it is the sum of byte src+i of the send buffers of the ranks in its set. A *value* is a list of pieces
- * that cover a message from byte 0 on; a *buffer* a sorted list of pieces at their places, with holes. Both are GArray of SymPiece.
- * Used by: verify.c. Implemented in symbolic.c.
+ * A *piece* is a run of bytes; byte i of it is the sum of byte src+i of the send buffers of the ranks in
+ * its set. A *value* is a list of pieces that cover a message from byte 0 on; a *buffer* a sorted list of
+ * pieces at their places, with holes. Both are GArray of SymPiece. Used by: verify.c. Implemented in
+ * symbolic.c.
  */
 #ifndef CSIM_ALGOS_SYMBOLIC_H
 #define CSIM_ALGOS_SYMBOLIC_H
@@ -31,8 +32,8 @@ GArray *sym_array_new(void);
 /* Makes *value one piece of bytes (none if 0). */
 void sym_value_set(GArray *value, CsimBytes bytes, CsimBytes src, const SymSet *set);
 /*
- * value += other, of the same length. NULL if fine, else what is wrong (static text) at byte *where: the two are different
- * elements, or a rank's contribution is in both.
+ * value += other, of the same length. NULL if fine, else what is wrong (static text) at byte *where: the
+ * two are different elements, or a rank's contribution is in both.
  */
 const char *sym_value_add(SymSets *sets, GArray *value, const GArray *other, CsimBytes *where);
 

@@ -1,18 +1,19 @@
 /*
  * algos/verify.c - runs a plan on symbolic data, with no network and no time.
  *
- * All lanes run by turns; a lane goes on while what it needs is there: a message on every connection it receives from, a free place on every
- * connection it sends on (`slots` each), all others at its barrier. When nobody can go on and somebody has not ended, that is
- * a dead-lock, and the chain of who waits for whom is told. At the end each output is compared with what the collective promises.
+ * All lanes run by turns; a lane goes on while what it needs is there: a message on every connection it
+ * receives from, a free place on every connection it sends on (`slots` each), all others at its barrier.
+ * When nobody can go on and somebody has not ended, that is a dead-lock, and the chain of who waits for
+ * whom is told. At the end each output is compared with what the collective promises.
  */
 #include "algos/plan-private.h"
-#include "algos/symbolic.h"
+#include "algos/promise.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 typedef struct {
-  guint tx, rx;     /* lanes */
+  guint tx, rx; /* lanes */
   int from, to;
   guint sent, taken; /* messages */
   GArray **messages; /* [slots], made when first used */
@@ -35,14 +36,18 @@ typedef struct {
   guint *first_lane;  /* [rank * n_channels + channel], one more at the end */
   GArray *conns;      /* Conn */
   guint *lane_conns;
-  GArray **outputs;   /* [rank] */
-  GQueue ready;       /* lane numbers */
+  GArray **outputs;     /* [rank] */
+  GQueue ready;         /* lane numbers */
   GArray *value, *term; /* scratch */
   GError **error;
 } Run;
 
-static Lane *lane_at(const Run *run, guint i) { return &g_array_index(run->lanes, Lane, i); }
-static Conn *conn_at(const Run *run, guint i) { return &g_array_index(run->conns, Conn, run->lane_conns[i]); }
+static Lane *lane_at(const Run *run, guint i) {
+  return &g_array_index(run->lanes, Lane, i);
+}
+static Conn *conn_at(const Run *run, guint i) {
+  return &g_array_index(run->conns, Conn, run->lane_conns[i]);
+}
 
 G_GNUC_PRINTF(3, 4)
 static gboolean fail(Run *run, const Lane *lane, const char *format, ...) {
@@ -57,9 +62,14 @@ static gboolean fail(Run *run, const Lane *lane, const char *format, ...) {
   return FALSE;
 }
 
-/* --- lanes and connections ----------------------------------------------------------------------------------------- */
+/* --- lanes and connections
+ * ----------------------------------------------------------------------------------------- */
 
-typedef struct { int channel, from, to, tag; gboolean send; guint lane, place; } End;
+typedef struct {
+  int channel, from, to, tag;
+  gboolean send;
+  guint lane, place;
+} End;
 
 static int compare_ends(gconstpointer a, gconstpointer b) {
   const End *x = a, *y = b;
@@ -79,14 +89,15 @@ static guint add_ends(const Run *run, GArray *ends, guint lane, gboolean send) {
   int n = csim_plan_n_peers(run->plan, id, send);
   for (int i = 0; i < n; i++) {
     CsimPeer peer = csim_plan_peer(run->plan, id, send, i);
-    End end = { id.channel, send ? id.rank : peer.rank, send ? peer.rank : id.rank, peer.tag, send, lane, ends->len };
+    End end = {id.channel, send ? id.rank : peer.rank, send ? peer.rank : id.rank, peer.tag, send, lane,
+               ends->len};
     g_array_append_val(ends, end);
   }
   return (guint)n;
 }
 
 static void add_lane(Run *run, CsimLane id, GArray *ends) {
-  Lane lane = { 0 };
+  Lane lane = {0};
   csim_plan_start(run->plan, id, &lane.cursor);
   g_array_append_val(run->lanes, lane);
   guint number = run->lanes->len - 1;
@@ -104,7 +115,8 @@ static void add_lanes(Run *run, GArray *ends) {
   for (int r = 0; r < run->plan->n; r++)
     for (int c = 0; c < n_channels; c++) {
       *first++ = run->lanes->len;
-      for (int i = 0, n = csim_plan_lanes(run->plan, r, c); i < n; i++) add_lane(run, (CsimLane){ r, c, i }, ends);
+      for (int i = 0, n = csim_plan_lanes(run->plan, r, c); i < n; i++)
+        add_lane(run, (CsimLane){r, c, i}, ends);
     }
   *first = run->lanes->len;
 }
@@ -117,33 +129,45 @@ static gboolean join_ends(Run *run, GArray *ends) {
     const End *tx = &g_array_index(ends, End, i), *rx = tx + 1;
     gboolean paired = i + 1 < ends->len && same_conn(tx, rx);
     if (!paired || !tx->send || rx->send)
-      return fail(run, lane_at(run, tx->lane), "the connection from rank %d to rank %d (tag %d) %s", tx->from, tx->to, tx->tag,
-                  paired ? "has two lanes on one side" : tx->send ? "has no receiver" : "has no sender");
+      return fail(run, lane_at(run, tx->lane), "the connection from rank %d to rank %d (tag %d) %s", tx->from,
+                  tx->to, tx->tag,
+                  paired     ? "has two lanes on one side"
+                  : tx->send ? "has no receiver"
+                             : "has no sender");
     run->lane_conns[tx->place] = run->lane_conns[rx->place] = run->conns->len;
-    Conn conn = { tx->lane, rx->lane, tx->from, tx->to, 0, 0, NULL };
+    Conn conn = {tx->lane, rx->lane, tx->from, tx->to, 0, 0, NULL};
     g_array_append_val(run->conns, conn);
   }
   return TRUE;
 }
 
-/* --- one primitive ------------------------------------------------------------------------------------------------- */
+/* --- one primitive
+ * ------------------------------------------------------------------------------------------------- */
 
-static guint first_of(guint base, int peer) { return peer >= 0 ? base + (guint)peer : base; }
-static guint count_of(guint n, int peer) { return peer == CSIM_PEER_NONE ? 0 : peer == CSIM_PEER_ALL ? n : 1; }
+static guint first_of(guint base, int peer) {
+  return peer >= 0 ? base + (guint)peer : base;
+}
+static guint count_of(guint n, int peer) {
+  return peer == CSIM_PEER_NONE ? 0 : peer == CSIM_PEER_ALL ? n : 1;
+}
 
-typedef struct { const Lane *for_lane; const Conn *conn; gboolean data; } Wait;
+typedef struct {
+  const Lane *for_lane;
+  const Conn *conn;
+  gboolean data;
+} Wait;
 
 /* What the lane waits for; FALSE if nothing. */
 static gboolean find_wait(const Run *run, const Lane *l, Wait *wait) {
   guint r0 = first_of(l->recv, l->prim.recv_peer), s0 = first_of(l->send, l->prim.send_peer);
   for (guint i = 0; i < count_of(l->n_recv, l->prim.recv_peer); i++) {
     const Conn *c = conn_at(run, r0 + i);
-    *wait = (Wait){ lane_at(run, c->tx), c, TRUE };
+    *wait = (Wait){lane_at(run, c->tx), c, TRUE};
     if (c->sent == c->taken) return TRUE;
   }
   for (guint i = 0; i < count_of(l->n_send, l->prim.send_peer); i++) {
     const Conn *c = conn_at(run, s0 + i);
-    *wait = (Wait){ lane_at(run, c->rx), c, FALSE };
+    *wait = (Wait){lane_at(run, c->rx), c, FALSE};
     if (c->sent - c->taken == (guint)run->slots) return TRUE;
   }
   return FALSE;
@@ -156,24 +180,17 @@ static void poke(Run *run, guint lane) {
   g_queue_push_tail(&run->ready, GUINT_TO_POINTER(lane));
 }
 
-static gboolean is_per_rank_input(CsimColl coll) {
-  return coll == CSIM_COLL_REDUCE_SCATTER || coll == CSIM_COLL_ALLTOALL || coll == CSIM_COLL_SCATTER;
-}
-
-static gboolean is_per_rank_output(CsimColl coll) {
-  return coll == CSIM_COLL_ALL_GATHER || coll == CSIM_COLL_ALLTOALL || coll == CSIM_COLL_GATHER || coll == CSIM_COLL_HYPERCUBE;
-}
-
-static gboolean check_range(Run *run, const Lane *l, const char *buffer, CsimBytes offset, gboolean per_rank) {
+static gboolean check_range(Run *run, const Lane *l, const char *buffer, CsimBytes offset,
+                            gboolean per_rank) {
   CsimBytes size = run->plan->spec.count_bytes * (per_rank ? run->plan->n : 1), bytes = l->prim.bytes;
   int elem = run->plan->spec.elem_bytes;
   if (bytes == 0) return TRUE;
   if (bytes < 0 || offset < 0 || offset + bytes > size)
-    return fail(run, l, "%s of %s bytes %" PRId64 " to %" PRId64 ", which has %" PRId64, csim_prim_name(&l->prim), buffer, offset,
-                offset + bytes, size);
+    return fail(run, l, "%s of %s bytes %" PRId64 " to %" PRId64 ", which has %" PRId64,
+                csim_prim_name(&l->prim), buffer, offset, offset + bytes, size);
   if (offset % elem == 0 && bytes % elem == 0) return TRUE;
-  return fail(run, l, "%s cuts an element of %d bytes: %s bytes %" PRId64 " to %" PRId64, csim_prim_name(&l->prim), elem, buffer,
-              offset, offset + bytes);
+  return fail(run, l, "%s cuts an element of %d bytes: %s bytes %" PRId64 " to %" PRId64,
+              csim_prim_name(&l->prim), elem, buffer, offset, offset + bytes);
 }
 
 static gboolean load_own(Run *run, const Lane *l, GArray *value) {
@@ -183,11 +200,11 @@ static gboolean load_own(Run *run, const Lane *l, GArray *value) {
   CsimBytes where;
   g_array_set_size(value, 0);
   if (!(p->flags & CSIM_PRIM_FROM_DST)) {
-    if (!check_range(run, l, "the input", p->src_offset, is_per_rank_input(coll))) return FALSE;
+    if (!check_range(run, l, "the input", p->src_offset, promise_input_per_rank(coll))) return FALSE;
     sym_value_set(value, p->bytes, p->src_offset, run->own[rank]);
     return TRUE;
   }
-  if (!check_range(run, l, "the output", p->src_offset, is_per_rank_output(coll))) return FALSE;
+  if (!check_range(run, l, "the output", p->src_offset, promise_output_per_rank(coll))) return FALSE;
   if (sym_buffer_load(run->outputs[rank], p->src_offset, p->bytes, value, &where)) return TRUE;
   return fail(run, l, "%s reads output byte %" PRId64 " before it is stored", csim_prim_name(p), where);
 }
@@ -202,7 +219,9 @@ static gboolean add_term(Run *run, const Lane *l, gboolean first) {
   }
   CsimBytes where;
   const char *wrong = sym_value_add(run->sets, run->value, run->term, &where);
-  return wrong ? fail(run, l, "%s %s at byte %" PRId64 " of the message", csim_prim_name(&l->prim), wrong, where) : TRUE;
+  return wrong ? fail(run, l, "%s %s at byte %" PRId64 " of the message", csim_prim_name(&l->prim), wrong,
+                      where)
+               : TRUE;
 }
 
 static CsimBytes value_bytes(const GArray *value) {
@@ -215,8 +234,8 @@ static gboolean take(Run *run, const Lane *l, Conn *c, gboolean first) {
   GArray *message = c->messages[c->taken % (guint)run->slots];
   CsimBytes bytes = value_bytes(message);
   if (bytes != l->prim.bytes)
-    return fail(run, l, "%s expects %" PRId64 " bytes and rank %d sends %" PRId64, csim_prim_name(&l->prim), l->prim.bytes, c->from,
-                bytes);
+    return fail(run, l, "%s expects %" PRId64 " bytes and rank %d sends %" PRId64, csim_prim_name(&l->prim),
+                l->prim.bytes, c->from, bytes);
   g_array_set_size(run->term, 0);
   g_array_append_vals(run->term, message->data, message->len);
   c->taken++;
@@ -236,8 +255,10 @@ static void give(Run *run, Conn *c) {
 
 static gboolean store(Run *run, const Lane *l) {
   CsimBytes where;
-  if (!check_range(run, l, "the output", l->prim.dst_offset, is_per_rank_output(run->plan->spec.coll))) return FALSE;
-  if (sym_buffer_store(run->outputs[l->cursor.lane.rank], l->prim.dst_offset, run->value, &where)) return TRUE;
+  if (!check_range(run, l, "the output", l->prim.dst_offset, promise_output_per_rank(run->plan->spec.coll)))
+    return FALSE;
+  if (sym_buffer_store(run->outputs[l->cursor.lane.rank], l->prim.dst_offset, run->value, &where))
+    return TRUE;
   return fail(run, l, "%s stores output byte %" PRId64 " a second time", csim_prim_name(&l->prim), where);
 }
 
@@ -266,7 +287,8 @@ static gboolean do_prim(Run *run, Lane *l) {
   return TRUE;
 }
 
-/* --- barriers ------------------------------------------------------------------------------------------------------ */
+/* --- barriers
+ * ------------------------------------------------------------------------------------------------------ */
 
 /* Lets the lane's group go when all of it has come. */
 static void arrive(Run *run, Lane *l) {
@@ -284,7 +306,9 @@ static void arrive(Run *run, Lane *l) {
   }
 }
 
-/* --- running ------------------------------------------------------------------------------------------------------- */
+/* --- running
+ * -------------------------------------------------------------------------------------------------------
+ * */
 
 /* Runs the lane until it must wait; FALSE on an error. */
 static gboolean run_lane(Run *run, Lane *l) {
@@ -319,7 +343,8 @@ static gboolean run_all(Run *run) {
   return TRUE;
 }
 
-/* --- how it ended -------------------------------------------------------------------------------------------------- */
+/* --- how it ended
+ * -------------------------------------------------------------------------------------------------- */
 
 #define TOLD_WAITS 8
 
@@ -328,8 +353,9 @@ static gboolean report_deadlock(Run *run, const Lane *stuck) {
   const Lane *l = stuck;
   for (int i = 0; i < TOLD_WAITS && !l->done; i++) {
     CsimLane id = l->cursor.lane;
-    Wait wait = { 0 };
-    g_string_append_printf(text, "; rank %d channel %d %s ", id.rank, id.channel, csim_role_name(csim_plan_role(run->plan, id)));
+    Wait wait = {0};
+    g_string_append_printf(text, "; rank %d channel %d %s ", id.rank, id.channel,
+                           csim_role_name(csim_plan_role(run->plan, id)));
     if (l->at_barrier || !find_wait(run, l, &wait)) {
       g_string_append(text, "waits for other lanes of its rank at a barrier");
       break;
@@ -349,79 +375,14 @@ static gboolean check_ends(Run *run) {
   for (guint i = 0; i < run->conns->len; i++) {
     const Conn *c = &g_array_index(run->conns, Conn, i);
     if (c->sent != c->taken)
-      return fail(run, lane_at(run, c->rx), "%u messages from rank %d are left over", c->sent - c->taken, c->from);
+      return fail(run, lane_at(run, c->rx), "%u messages from rank %d are left over", c->sent - c->taken,
+                  c->from);
   }
   return TRUE;
 }
 
-/* --- what the collective promises ---------------------------------------------------------------------------------- */
-
-/* Span i of rank's output, in order; FALSE past the last. */
-static gboolean promise(const Run *run, int rank, int i, SymPiece *span) {
-  const CsimPlanSpec *s = &run->plan->spec;
-  CsimBytes count = s->count_bytes;
-  const SymSet *all = sym_set_all(run->sets);
-  if (is_per_rank_output(s->coll)) {
-    if (i == run->plan->n || (s->coll == CSIM_COLL_GATHER && rank != s->root)) return FALSE;
-    *span = (SymPiece){ i * count, count, s->coll == CSIM_COLL_ALLTOALL ? rank * count : 0, run->own[i] };
-    return TRUE;
-  }
-  if (i > 0 || (s->coll == CSIM_COLL_REDUCE && rank != s->root)) return FALSE;
-  switch (s->coll) {
-  case CSIM_COLL_REDUCE_SCATTER: *span = (SymPiece){ 0, count, rank * count, all }; break;
-  case CSIM_COLL_BROADCAST: *span = (SymPiece){ 0, count, 0, run->own[s->root] }; break;
-  case CSIM_COLL_SCATTER: *span = (SymPiece){ 0, count, rank * count, run->own[s->root] }; break;
-  case CSIM_COLL_SENDRECV: *span = (SymPiece){ 0, count, 0, run->own[plan_wrap(run->plan, rank - 1)] }; break;
-  default: *span = (SymPiece){ 0, count, 0, all };
-  }
-  return TRUE;
-}
-
-G_GNUC_PRINTF(4, 5)
-static gboolean wrong_output(Run *run, int rank, CsimBytes where, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  g_autofree char *what = g_strdup_vprintf(format, args);
-  va_end(args);
-  g_set_error(run->error, CSIM_ERROR, CSIM_ERROR_VALUE, "%s %s: rank %d: output byte %" PRId64 " %s",
-              csim_coll_name(run->plan->spec.coll), run->plan->class->name, rank, where, what);
-  return FALSE;
-}
-
-static gboolean check_piece(Run *run, int rank, const SymPiece *span, const SymPiece *got) {
-  CsimBytes where = span->at + got->at, want = span->src + got->at;
-  if (got->set != span->set) {
-    g_autofree char *has = sym_set_text(run->sets, got->set), *should = sym_set_text(run->sets, span->set);
-    return wrong_output(run, rank, where, "has the contributions of ranks %s; should have %s", has, should);
-  }
-  if (got->src == want) return TRUE;
-  return wrong_output(run, rank, where, "comes from input byte %" PRId64 "; should be %" PRId64, got->src, want);
-}
-
-static gboolean check_span(Run *run, int rank, const SymPiece *span) {
-  CsimBytes where;
-  g_array_set_size(run->value, 0);
-  if (!sym_buffer_load(run->outputs[rank], span->at, span->bytes, run->value, &where))
-    return wrong_output(run, rank, where, "is never stored");
-  for (guint i = 0; i < run->value->len; i++)
-    if (!check_piece(run, rank, span, &g_array_index(run->value, SymPiece, i))) return FALSE;
-  return TRUE;
-}
-
-static gboolean check_outputs(Run *run) {
-  for (int rank = 0; rank < run->plan->n; rank++) {
-    SymPiece span;
-    CsimBytes promised = 0;
-    for (int i = 0; promise(run, rank, i, &span); i++) {
-      if (!check_span(run, rank, &span)) return FALSE;
-      promised += span.bytes;
-    }
-    if (value_bytes(run->outputs[rank]) != promised) return wrong_output(run, rank, 0, "or a later one should not be stored");
-  }
-  return TRUE;
-}
-
-/* --- begin and end ------------------------------------------------------------------------------------------------- */
+/* --- begin and end
+ * ------------------------------------------------------------------------------------------------- */
 
 static void open_run(Run *run) {
   int n = run->plan->n;
@@ -465,11 +426,12 @@ static void close_run(Run *run) {
 
 gboolean csim_plan_verify(const CsimPlan *plan, int slots, GError **error) {
   g_assert(slots >= 1);
-  Run run = { .plan = plan, .slots = slots, .error = error };
+  Run run = {.plan = plan, .slots = slots, .error = error};
   g_autoptr(GArray) ends = g_array_new(FALSE, FALSE, sizeof(End));
   open_run(&run);
   add_lanes(&run, ends);
-  gboolean good = join_ends(&run, ends) && run_all(&run) && check_ends(&run) && check_outputs(&run);
+  gboolean good = join_ends(&run, ends) && run_all(&run) && check_ends(&run) &&
+                  promise_check(plan, run.sets, run.outputs, error);
   close_run(&run);
   return good;
 }

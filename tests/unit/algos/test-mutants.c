@@ -1,5 +1,6 @@
 /*
- * tests/unit/algos/test-mutants.c - can the verifier fail? Plans with one primitive broken, each in each way, must all be refused.
+ * tests/unit/algos/test-mutants.c - can the verifier fail? Plans with one primitive broken, each in each
+ * way, must all be refused.
  */
 #include "toy.h"
 
@@ -7,7 +8,19 @@
 
 #include <string.h>
 
-typedef enum { KEEP, SKIP, TWICE, NO_SRC, NO_DST, NO_SEND, ADD_SRC, SHIFT_SRC, SHIFT_DST, SHORTER, N_CHANGES } Change;
+typedef enum {
+  KEEP,
+  SKIP,
+  TWICE,
+  NO_SRC,
+  NO_DST,
+  NO_SEND,
+  ADD_SRC,
+  SHIFT_SRC,
+  SHIFT_DST,
+  SHORTER,
+  N_CHANGES
+} Change;
 
 /* One primitive of one lane is changed. Plans know nothing of their caller, so this stands beside them. */
 static struct {
@@ -39,18 +52,26 @@ static gboolean shift(CsimPrim *p, guint flag, CsimBytes *offset) {
 /* FALSE if this change means nothing for the primitive. */
 static gboolean change(CsimPrim *p, Change how) {
   switch (how) {
-  case NO_SRC: return (p->flags & CSIM_PRIM_RECV) && drop(p, CSIM_PRIM_SRC);
-  case NO_DST: return drop(p, CSIM_PRIM_DST);
-  case NO_SEND: return drop(p, CSIM_PRIM_SEND);
+  case NO_SRC:
+    return (p->flags & CSIM_PRIM_RECV) && drop(p, CSIM_PRIM_SRC);
+  case NO_DST:
+    return drop(p, CSIM_PRIM_DST);
+  case NO_SEND:
+    return drop(p, CSIM_PRIM_SEND);
   case ADD_SRC:
     if (!(p->flags & CSIM_PRIM_RECV) || (p->flags & CSIM_PRIM_SRC)) return FALSE;
     p->flags |= CSIM_PRIM_SRC;
     p->src_offset = p->dst_offset;
     return TRUE;
-  case SHIFT_SRC: return shift(p, CSIM_PRIM_SRC, &p->src_offset);
-  case SHIFT_DST: return shift(p, CSIM_PRIM_DST, &p->dst_offset);
-  case SHORTER: p->bytes--; return TRUE;
-  default: return TRUE;
+  case SHIFT_SRC:
+    return shift(p, CSIM_PRIM_SRC, &p->src_offset);
+  case SHIFT_DST:
+    return shift(p, CSIM_PRIM_DST, &p->dst_offset);
+  case SHORTER:
+    p->bytes--;
+    return TRUE;
+  default:
+    return TRUE;
   }
 }
 
@@ -100,7 +121,8 @@ static void break_lane(CsimPlan *plan, CsimLane lane, int *n_mutants) {
     for (Change how = SKIP; how < N_CHANGES; how++) {
       gboolean good = survives(plan, lane, step, how, NULL);
       if (mutant.changed && good)
-        g_error("change %d of step %d of rank %d channel %d lane %d is not noticed", how, step, lane.rank, lane.channel, lane.index);
+        g_error("change %d of step %d of rank %d channel %d lane %d is not noticed", how, step, lane.rank,
+                lane.channel, lane.index);
       *n_mutants += mutant.changed;
     }
 }
@@ -109,32 +131,38 @@ static void break_all(CsimColl coll, CsimAlgo algo, int n, int per_node) {
   g_autoptr(Toy) toy = toy_new_even(n, per_node, 2);
   g_autoptr(CsimPlan) plan = toy_plan(toy, coll, algo, 1, 300, 16, 64);
   int n_mutants = 0;
-  g_assert_true(survives(plan, (CsimLane){ 0, 0, 0 }, 0, KEEP, NULL));
+  g_assert_true(survives(plan, (CsimLane){0, 0, 0}, 0, KEEP, NULL));
   for (int rank = 0; rank < n; rank++)
     for (int c = 0; c < 2; c++)
-      for (int i = 0; i < csim_plan_lanes(plan, rank, c); i++) break_lane(plan, (CsimLane){ rank, c, i }, &n_mutants);
+      for (int i = 0; i < csim_plan_lanes(plan, rank, c); i++)
+        break_lane(plan, (CsimLane){rank, c, i}, &n_mutants);
   g_test_message("%d mutants refused", n_mutants);
   g_assert_cmpint(n_mutants, >, 50);
 }
 
-typedef struct { const char *name; CsimColl coll; CsimAlgo algo; int n, per_node; } Case;
+typedef struct {
+  const char *name;
+  CsimColl coll;
+  CsimAlgo algo;
+  int n, per_node;
+} Case;
 
 static const Case cases[] = {
-  { "ring/all_reduce", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_RING, 5, 2 },
-  { "ring/all_gather", CSIM_COLL_ALL_GATHER, CSIM_ALGO_RING, 5, 2 },
-  { "ring/reduce_scatter", CSIM_COLL_REDUCE_SCATTER, CSIM_ALGO_RING, 5, 2 },
-  { "ring/broadcast", CSIM_COLL_BROADCAST, CSIM_ALGO_RING, 5, 2 },
-  { "ring/reduce", CSIM_COLL_REDUCE, CSIM_ALGO_RING, 5, 2 },
-  { "tree/all_reduce", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_TREE, 7, 2 },
-  { "nvls/all_reduce", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_NVLS, 4, 4 },
-  { "nvls/all_gather", CSIM_COLL_ALL_GATHER, CSIM_ALGO_NVLS, 4, 4 },
-  { "nvls/reduce_scatter", CSIM_COLL_REDUCE_SCATTER, CSIM_ALGO_NVLS, 4, 4 },
-  { "nvlstree/all_reduce", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_NVLS_TREE, 6, 2 },
-  { "p2p/sendrecv", CSIM_COLL_SENDRECV, CSIM_ALGO_P2P, 5, 5 },
-  { "p2p/alltoall", CSIM_COLL_ALLTOALL, CSIM_ALGO_P2P, 5, 5 },
-  { "p2p/gather", CSIM_COLL_GATHER, CSIM_ALGO_P2P, 10, 5 },
-  { "p2p/scatter", CSIM_COLL_SCATTER, CSIM_ALGO_P2P, 10, 5 },
-  { "p2p/hypercube", CSIM_COLL_HYPERCUBE, CSIM_ALGO_P2P, 4, 2 },
+    {"ring/all_reduce", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_RING, 5, 2},
+    {"ring/all_gather", CSIM_COLL_ALL_GATHER, CSIM_ALGO_RING, 5, 2},
+    {"ring/reduce_scatter", CSIM_COLL_REDUCE_SCATTER, CSIM_ALGO_RING, 5, 2},
+    {"ring/broadcast", CSIM_COLL_BROADCAST, CSIM_ALGO_RING, 5, 2},
+    {"ring/reduce", CSIM_COLL_REDUCE, CSIM_ALGO_RING, 5, 2},
+    {"tree/all_reduce", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_TREE, 7, 2},
+    {"nvls/all_reduce", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_NVLS, 4, 4},
+    {"nvls/all_gather", CSIM_COLL_ALL_GATHER, CSIM_ALGO_NVLS, 4, 4},
+    {"nvls/reduce_scatter", CSIM_COLL_REDUCE_SCATTER, CSIM_ALGO_NVLS, 4, 4},
+    {"nvlstree/all_reduce", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_NVLS_TREE, 6, 2},
+    {"p2p/sendrecv", CSIM_COLL_SENDRECV, CSIM_ALGO_P2P, 5, 5},
+    {"p2p/alltoall", CSIM_COLL_ALLTOALL, CSIM_ALGO_P2P, 5, 5},
+    {"p2p/gather", CSIM_COLL_GATHER, CSIM_ALGO_P2P, 10, 5},
+    {"p2p/scatter", CSIM_COLL_SCATTER, CSIM_ALGO_P2P, 10, 5},
+    {"p2p/hypercube", CSIM_COLL_HYPERCUBE, CSIM_ALGO_P2P, 4, 2},
 };
 
 static void test_case(gconstpointer data) {
@@ -142,7 +170,8 @@ static void test_case(gconstpointer data) {
   break_all(c->coll, c->algo, c->n, c->per_node);
 }
 
-/* --- what it says -------------------------------------------------------------------------------------------------- */
+/* --- what it says
+ * -------------------------------------------------------------------------------------------------- */
 
 static void assert_says(CsimPlan *plan, CsimLane lane, int step, Change how, const char *text) {
   g_autofree char *message = NULL;
@@ -154,17 +183,18 @@ static void test_messages(void) {
   g_autoptr(Toy) toy = toy_new_even(3, 3, 1);
   for (int i = 0; i < 3; i++) toy->order[0][i] = toy->position[0][i] = i;
   g_autoptr(CsimPlan) plan = toy_plan(toy, CSIM_COLL_ALL_REDUCE, CSIM_ALGO_RING, 0, 48, 16, 16);
-  CsimLane lane = { 1, 0, 0 };
+  CsimLane lane = {1, 0, 0};
 
-  assert_says(plan, lane, 1, SHORTER, "all_reduce Ring: rank 1 channel 0 ring: recvReduceSend expects 15 bytes and rank 0 sends 16");
+  assert_says(plan, lane, 1, SHORTER,
+              "all_reduce Ring: rank 1 channel 0 ring: recvReduceSend expects 15 bytes and rank 0 sends 16");
   assert_says(plan, lane, 1, SHIFT_SRC, "recvReduceSend adds different elements at byte 0 of the message");
   assert_says(plan, lane, 3, ADD_SRC, "adds a contribution twice at byte 0 of the message");
   assert_says(plan, lane, 4, NO_DST, "rank 1: output byte 32 is never stored");
-  assert_says(plan, lane, 4, TWICE, "dead-lock; rank 1 channel 0 ring waits for data from rank 0, who has ended");
+  assert_says(plan, lane, 4, TWICE,
+              "dead-lock; rank 1 channel 0 ring waits for data from rank 0, who has ended");
   assert_says(plan, lane, 1, NO_SRC, "has the contributions of ranks 0,2; should have 0-2");
   assert_says(plan, lane, 2, SHIFT_DST, "output byte");
   assert_says(plan, lane, 3, NO_SEND, "dead-lock");
-
 }
 
 /* A ring with room for one message only: everybody waits for room. */
@@ -196,9 +226,15 @@ static void test_unpaired(void) {
 
 static void test_cut_element(void) {
   g_autoptr(Toy) toy = toy_new_even(3, 3, 1);
-  CsimPlanPart part = { 0, 48, 10 };
-  CsimPlanSpec spec = { .coll = CSIM_COLL_BROADCAST, .algo = CSIM_ALGO_RING, .count_bytes = 48, .elem_bytes = 4,
-                        .n_channels = 1, .parts = &part, .align_bytes = 16, .shape = &toy->shape };
+  CsimPlanPart part = {0, 48, 10};
+  CsimPlanSpec spec = {.coll = CSIM_COLL_BROADCAST,
+                       .algo = CSIM_ALGO_RING,
+                       .count_bytes = 48,
+                       .elem_bytes = 4,
+                       .n_channels = 1,
+                       .parts = &part,
+                       .align_bytes = 16,
+                       .shape = &toy->shape};
   g_autoptr(CsimPlan) plan = csim_plan_new(&spec, NULL);
   g_autoptr(GError) error = NULL;
   g_assert_false(csim_plan_verify(plan, 2, &error));

@@ -1,5 +1,6 @@
 /*
- * tests/unit/algos/test-plan.c - closed forms: how many primitives, how many bytes, in which order; what is refused.
+ * tests/unit/algos/test-plan.c - closed forms: how many primitives, how many bytes, in which order; what is
+ * refused.
  */
 #include "toy.h"
 
@@ -7,16 +8,19 @@
 
 #include <string.h>
 
-typedef struct { int prims, sends, recvs; CsimBytes sent, copied; } Count;
+typedef struct {
+  int prims, sends, recvs;
+  CsimBytes sent, copied;
+} Count;
 
 /* All lanes of one rank. A multicast or a send to all children counts once a peer. */
 static Count count_rank(const CsimPlan *plan, int rank) {
-  Count count = { 0 };
+  Count count = {0};
   for (int c = 0; c < csim_plan_spec(plan)->n_channels; c++)
     for (int i = 0; i < csim_plan_lanes(plan, rank, c); i++) {
       CsimPlanCursor cursor;
       CsimPrim p;
-      csim_plan_start(plan, (CsimLane){ rank, c, i }, &cursor);
+      csim_plan_start(plan, (CsimLane){rank, c, i}, &cursor);
       while (csim_plan_next(plan, &cursor, &p)) {
         int to = p.send_peer == CSIM_PEER_ALL ? csim_plan_n_peers(plan, cursor.lane, TRUE) : p.send_peer >= 0;
         count.prims++;
@@ -39,30 +43,37 @@ static CsimPlan *small_plan(const Toy *toy, CsimColl coll, CsimAlgo algo, CsimBy
   return toy_plan(toy, coll, algo, 0, bytes, 16, chunk);
 }
 
-/* --- bytes --------------------------------------------------------------------------------------------------------- */
+/* --- bytes
+ * ---------------------------------------------------------------------------------------------------------
+ * */
 
 /* Whatever the size: every byte takes as many hops as the algorithm says, over all ranks together. */
 static void test_total_bytes(void) {
-  static const CsimBytes sizes[] = { 1, 97, 4096, 5003 };
+  static const CsimBytes sizes[] = {1, 97, 4096, 5003};
   for (int n = 2; n <= 17; n++)
     for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
       CsimBytes s = sizes[i];
       g_autoptr(Toy) toy = toy_new_even(n, n, 3), nodes = toy_new_even(n, 4, 3);
-      struct { const Toy *toy; CsimColl coll; CsimAlgo algo; CsimBytes sent; } rows[] = {
-        { nodes, CSIM_COLL_ALL_REDUCE, CSIM_ALGO_RING, 2 * (n - 1) * s },
-        { nodes, CSIM_COLL_ALL_GATHER, CSIM_ALGO_RING, n * (n - 1) * s },
-        { nodes, CSIM_COLL_REDUCE_SCATTER, CSIM_ALGO_RING, n * (n - 1) * s },
-        { nodes, CSIM_COLL_BROADCAST, CSIM_ALGO_RING, (n - 1) * s },
-        { nodes, CSIM_COLL_REDUCE, CSIM_ALGO_RING, (n - 1) * s },
-        { nodes, CSIM_COLL_ALL_REDUCE, CSIM_ALGO_TREE, 2 * (n - 1) * s },
-        { toy, CSIM_COLL_ALL_REDUCE, CSIM_ALGO_NVLS, 2 * n * s },
-        { toy, CSIM_COLL_ALL_GATHER, CSIM_ALGO_NVLS, n * n * s },
-        { toy, CSIM_COLL_REDUCE_SCATTER, CSIM_ALGO_NVLS, n * n * s },
-        { nodes, CSIM_COLL_ALL_REDUCE, CSIM_ALGO_NVLS_TREE, 2 * n * s + 2 * (nodes->n_nodes - 1) * s },
-        { nodes, CSIM_COLL_SENDRECV, CSIM_ALGO_P2P, n * s },
-        { nodes, CSIM_COLL_ALLTOALL, CSIM_ALGO_P2P, n * (n - 1) * s },
-        { nodes, CSIM_COLL_GATHER, CSIM_ALGO_P2P, (n - 1) * s },
-        { nodes, CSIM_COLL_SCATTER, CSIM_ALGO_P2P, (n - 1) * s },
+      struct {
+        const Toy *toy;
+        CsimColl coll;
+        CsimAlgo algo;
+        CsimBytes sent;
+      } rows[] = {
+          {nodes, CSIM_COLL_ALL_REDUCE, CSIM_ALGO_RING, 2 * (n - 1) * s},
+          {nodes, CSIM_COLL_ALL_GATHER, CSIM_ALGO_RING, n * (n - 1) * s},
+          {nodes, CSIM_COLL_REDUCE_SCATTER, CSIM_ALGO_RING, n * (n - 1) * s},
+          {nodes, CSIM_COLL_BROADCAST, CSIM_ALGO_RING, (n - 1) * s},
+          {nodes, CSIM_COLL_REDUCE, CSIM_ALGO_RING, (n - 1) * s},
+          {nodes, CSIM_COLL_ALL_REDUCE, CSIM_ALGO_TREE, 2 * (n - 1) * s},
+          {toy, CSIM_COLL_ALL_REDUCE, CSIM_ALGO_NVLS, 2 * n * s},
+          {toy, CSIM_COLL_ALL_GATHER, CSIM_ALGO_NVLS, n * n * s},
+          {toy, CSIM_COLL_REDUCE_SCATTER, CSIM_ALGO_NVLS, n * n * s},
+          {nodes, CSIM_COLL_ALL_REDUCE, CSIM_ALGO_NVLS_TREE, 2 * n * s + 2 * (nodes->n_nodes - 1) * s},
+          {nodes, CSIM_COLL_SENDRECV, CSIM_ALGO_P2P, n * s},
+          {nodes, CSIM_COLL_ALLTOALL, CSIM_ALGO_P2P, n * (n - 1) * s},
+          {nodes, CSIM_COLL_GATHER, CSIM_ALGO_P2P, (n - 1) * s},
+          {nodes, CSIM_COLL_SCATTER, CSIM_ALGO_P2P, (n - 1) * s},
       };
       for (guint k = 0; k < G_N_ELEMENTS(rows); k++) {
         g_autoptr(CsimPlan) plan = small_plan(rows[k].toy, rows[k].coll, rows[k].algo, s, 64);
@@ -88,7 +99,8 @@ static void test_bytes_of_a_rank(void) {
   }
 }
 
-/* Two trees: with an even number of nodes no one-GPU node sends more than twice its data, the two halves together. */
+/* Two trees: with an even number of nodes no one-GPU node sends more than twice its data, the two halves
+ * together. */
 static void test_double_tree_load(void) {
   for (int n = 2; n <= 32; n += 2) {
     g_autoptr(Toy) toy = toy_new_even(n, 1, 2);
@@ -97,7 +109,9 @@ static void test_double_tree_load(void) {
   }
 }
 
-/* --- steps --------------------------------------------------------------------------------------------------------- */
+/* --- steps
+ * ---------------------------------------------------------------------------------------------------------
+ * */
 
 static void test_ring_steps(void) {
   for (int n = 2; n <= 12; n++) {
@@ -118,22 +132,29 @@ static void test_ring_steps(void) {
 }
 
 static CsimPlan *one_part(const Toy *toy, CsimPlanPart part, CsimBytes bytes) {
-  CsimPlanSpec spec = { .coll = CSIM_COLL_ALL_REDUCE, .algo = CSIM_ALGO_RING, .count_bytes = bytes, .elem_bytes = 4,
-                        .n_channels = 1, .parts = &part, .align_bytes = 16, .shape = &toy->shape };
+  CsimPlanSpec spec = {.coll = CSIM_COLL_ALL_REDUCE,
+                       .algo = CSIM_ALGO_RING,
+                       .count_bytes = bytes,
+                       .elem_bytes = 4,
+                       .n_channels = 1,
+                       .parts = &part,
+                       .align_bytes = 16,
+                       .shape = &toy->shape};
   CsimPlan *plan = csim_plan_new(&spec, NULL);
   g_assert_nonnull(plan);
   return plan;
 }
 
-/* The worked examples of the fact sheet (NCCL 2.30 rules, 8 ranks): 1 GiB over 24 channels Simple, 64 KiB over two LL. */
+/* The worked examples of the fact sheet (NCCL 2.30 rules, 8 ranks): 1 GiB over 24 channels Simple, 64 KiB
+ * over two LL. */
 static void test_last_loop(void) {
   g_autoptr(Toy) toy = toy_new_even(8, 8, 1);
-  g_autoptr(CsimPlan) big = one_part(toy, (CsimPlanPart){ 0, 44744704, 2 << 20 }, 1 << 30);
-  g_autoptr(CsimPlan) small = one_part(toy, (CsimPlanPart){ 0, 32768, 32768 }, 65536);
+  g_autoptr(CsimPlan) big = one_part(toy, (CsimPlanPart){0, 44744704, 2 << 20}, 1 << 30);
+  g_autoptr(CsimPlan) small = one_part(toy, (CsimPlanPart){0, 32768, 32768}, 65536);
   CsimPlanCursor cursor;
-  CsimPrim p = { 0 };
-  CsimBytes chunks[3] = { 0 };
-  csim_plan_start(big, (CsimLane){ 0, 0, 0 }, &cursor);
+  CsimPrim p = {0};
+  CsimBytes chunks[3] = {0};
+  csim_plan_start(big, (CsimLane){0, 0, 0}, &cursor);
   for (int i = 0; csim_plan_next(big, &cursor, &p); i++) chunks[i / 15] = MAX(chunks[i / 15], p.bytes);
   g_assert_cmpint(chunks[0], ==, 2 << 20);
   g_assert_cmpint(chunks[1], ==, 2 << 20);
@@ -144,15 +165,16 @@ static void test_last_loop(void) {
 }
 
 static void test_ring_order(void) {
-  static const char *const names[] = { "send", "recvReduceSend", "recvReduceSend", "recvReduceCopySend", "recvCopySend",
-                                       "recvCopySend", "recv" };
-  static const CsimBytes offsets[] = { 0, 48, 32, 16, 0, 48, 32 };
+  static const char *const names[] = {
+      "send", "recvReduceSend", "recvReduceSend", "recvReduceCopySend", "recvCopySend", "recvCopySend",
+      "recv"};
+  static const CsimBytes offsets[] = {0, 48, 32, 16, 0, 48, 32};
   g_autoptr(Toy) toy = toy_new_even(4, 4, 1);
   for (int i = 0; i < 4; i++) toy->order[0][i] = toy->position[0][i] = i;
   g_autoptr(CsimPlan) plan = small_plan(toy, CSIM_COLL_ALL_REDUCE, CSIM_ALGO_RING, 64, 16);
   CsimPlanCursor cursor;
   CsimPrim p;
-  csim_plan_start(plan, (CsimLane){ 1, 0, 0 }, &cursor);
+  csim_plan_start(plan, (CsimLane){1, 0, 0}, &cursor);
   for (int i = 0; i < 7; i++) {
     g_assert_true(csim_plan_next(plan, &cursor, &p));
     g_assert_cmpstr(csim_prim_name(&p), ==, names[i]);
@@ -172,14 +194,16 @@ static void test_chain_ends(void) {
     g_autoptr(CsimPlan) plan = toy_plan(toy, CSIM_COLL_BROADCAST, CSIM_ALGO_RING, root, 64, 16, 16);
     int last = toy->order[0][(toy->position[0][root] + 4) % 5];
     for (int r = 0; r < 5; r++) {
-      CsimLane lane = { r, 0, 0 };
+      CsimLane lane = {r, 0, 0};
       g_assert_cmpint(csim_plan_n_peers(plan, lane, FALSE), ==, r != root);
       g_assert_cmpint(csim_plan_n_peers(plan, lane, TRUE), ==, r != last);
     }
   }
 }
 
-/* --- lanes --------------------------------------------------------------------------------------------------------- */
+/* --- lanes
+ * ---------------------------------------------------------------------------------------------------------
+ * */
 
 static void test_tree_lanes(void) {
   g_autoptr(Toy) toy = toy_new_even(12, 3, 2);
@@ -189,7 +213,8 @@ static void test_tree_lanes(void) {
     for (int r = 0; r < 12; r++) {
       gboolean root = csim_plan_lanes(plan, r, c) == 1;
       roots += root;
-      g_assert_cmpint(csim_plan_role(plan, (CsimLane){ r, c, 0 }), ==, root ? CSIM_ROLE_TREE_ROOT : CSIM_ROLE_TREE_UP);
+      g_assert_cmpint(csim_plan_role(plan, (CsimLane){r, c, 0}), ==,
+                      root ? CSIM_ROLE_TREE_ROOT : CSIM_ROLE_TREE_UP);
     }
     g_assert_cmpint(roots, ==, 1);
   }
@@ -202,12 +227,13 @@ static void test_nvls_lanes(void) {
   g_assert_cmpint(csim_plan_lanes(plan, 7, 0), ==, 2);  /* no head: scatter, gather */
   g_assert_cmpint(csim_plan_lanes(plan, 0, 0), ==, 3);  /* a head at the root */
   g_assert_cmpint(csim_plan_lanes(plan, 11, 0), ==, 4); /* a head below it */
-  g_assert_cmpint(csim_plan_n_peers(plan, (CsimLane){ 0, 0, 2 }, FALSE), ==, 8 + 1);
-  g_assert_cmpint(csim_plan_n_peers(plan, (CsimLane){ 11, 0, 2 }, TRUE), ==, 1);
-  g_assert_cmpint(csim_plan_peer(plan, (CsimLane){ 11, 0, 2 }, TRUE, 0).rank, ==, 3);
+  g_assert_cmpint(csim_plan_n_peers(plan, (CsimLane){0, 0, 2}, FALSE), ==, 8 + 1);
+  g_assert_cmpint(csim_plan_n_peers(plan, (CsimLane){11, 0, 2}, TRUE), ==, 1);
+  g_assert_cmpint(csim_plan_peer(plan, (CsimLane){11, 0, 2}, TRUE, 0).rank, ==, 3);
 }
 
-/* Works of a channel run in batches of eight: never more than 8 + 8 lanes and the copy, and all pass the same barriers. */
+/* Works of a channel run in batches of eight: never more than 8 + 8 lanes and the copy, and all pass the
+ * same barriers. */
 static void test_batches(void) {
   g_autoptr(Toy) toy = toy_new_even(20, 4, 1);
   g_autoptr(CsimPlan) plan = small_plan(toy, CSIM_COLL_ALLTOALL, CSIM_ALGO_P2P, 100, 16);
@@ -217,7 +243,7 @@ static void test_batches(void) {
       CsimPlanCursor cursor;
       CsimPrim p;
       int barriers = 0;
-      csim_plan_start(plan, (CsimLane){ r, 0, i }, &cursor);
+      csim_plan_start(plan, (CsimLane){r, 0, i}, &cursor);
       while (csim_plan_next(plan, &cursor, &p)) barriers += p.flags == CSIM_PRIM_BATCH_END;
       g_assert_cmpint(barriers, ==, 2); /* 20 works: 8, 8, 4 */
     }
@@ -228,7 +254,7 @@ static void test_batches(void) {
 static void test_p2p_peers(void) {
   g_autoptr(Toy) toy = toy_new_even(24, 4, 2);
   g_autoptr(CsimPlan) plan = small_plan(toy, CSIM_COLL_ALLTOALL, CSIM_ALGO_P2P, 10, 16);
-  CsimLane lane = { 3, 0, 2 }, other = { 3, 0, 1 };
+  CsimLane lane = {3, 0, 2}, other = {3, 0, 1};
   int n = csim_plan_n_peers(plan, lane, TRUE), first[24];
   g_assert_cmpint(csim_plan_n_peers(plan, lane, FALSE), ==, 0);
   g_assert_cmpint(n, >, 1);
@@ -241,12 +267,21 @@ static void test_p2p_peers(void) {
   }
 }
 
-/* --- refusals, registry, text -------------------------------------------------------------------------------------- */
+/* --- refusals, registry, text
+ * -------------------------------------------------------------------------------------- */
 
-static void assert_refused(const Toy *toy, CsimColl coll, CsimAlgo algo, int root, CsimErrorCode code, const char *text) {
-  CsimPlanPart parts[TOY_MAX_CHANNELS] = { { 0, 64, 16 } };
-  CsimPlanSpec spec = { .coll = coll, .algo = algo, .count_bytes = 64, .elem_bytes = 4, .root = root,
-                        .n_channels = toy->n_channels, .parts = parts, .align_bytes = 16, .shape = &toy->shape };
+static void assert_refused(const Toy *toy, CsimColl coll, CsimAlgo algo, int root, CsimErrorCode code,
+                           const char *text) {
+  CsimPlanPart parts[TOY_MAX_CHANNELS] = {{0, 64, 16}};
+  CsimPlanSpec spec = {.coll = coll,
+                       .algo = algo,
+                       .count_bytes = 64,
+                       .elem_bytes = 4,
+                       .root = root,
+                       .n_channels = toy->n_channels,
+                       .parts = parts,
+                       .align_bytes = 16,
+                       .shape = &toy->shape};
   g_autoptr(GError) error = NULL;
   g_assert_null(csim_plan_new(&spec, &error));
   g_assert_error(error, CSIM_ERROR, (int)code);
@@ -256,17 +291,22 @@ static void assert_refused(const Toy *toy, CsimColl coll, CsimAlgo algo, int roo
 static void test_refused(void) {
   g_autoptr(Toy) toy = toy_new_even(6, 3, 1), node = toy_new_even(6, 6, 1);
   node->shape.n_heads = 4;
-  assert_refused(toy, CSIM_COLL_ALL_GATHER, CSIM_ALGO_TREE, 0, CSIM_ERROR_UNSUPPORTED, "there is no Tree for all_gather");
-  assert_refused(toy, CSIM_COLL_ALLTOALL, CSIM_ALGO_RING, 0, CSIM_ERROR_UNSUPPORTED, "there is no Ring for alltoall");
-  assert_refused(toy, CSIM_COLL_ALL_REDUCE, CSIM_ALGO_P2P, 0, CSIM_ERROR_UNSUPPORTED, "there is no send/recv form for all_reduce");
+  assert_refused(toy, CSIM_COLL_ALL_GATHER, CSIM_ALGO_TREE, 0, CSIM_ERROR_UNSUPPORTED,
+                 "there is no Tree for all_gather");
+  assert_refused(toy, CSIM_COLL_ALLTOALL, CSIM_ALGO_RING, 0, CSIM_ERROR_UNSUPPORTED,
+                 "there is no Ring for alltoall");
+  assert_refused(toy, CSIM_COLL_ALL_REDUCE, CSIM_ALGO_P2P, 0, CSIM_ERROR_UNSUPPORTED,
+                 "there is no send/recv form for all_reduce");
   assert_refused(toy, CSIM_COLL_ALL_REDUCE, CSIM_ALGO_NVLS, 0, CSIM_ERROR_UNSUPPORTED,
                  "NVLS all_reduce on several nodes needs CollNet (SHARP)");
   assert_refused(node, CSIM_COLL_ALL_GATHER, CSIM_ALGO_NVLS, 0, CSIM_ERROR_UNSUPPORTED,
                  "NVLS all_gather needs every GPU of the node as a head");
   assert_refused(toy, CSIM_COLL_HYPERCUBE, CSIM_ALGO_P2P, 0, CSIM_ERROR_UNSUPPORTED,
                  "hypercube with 6 ranks; the number must be a power of two");
-  assert_refused(toy, CSIM_COLL_BROADCAST, CSIM_ALGO_RING, 6, CSIM_ERROR_VALUE, "root 6 is not a rank; ranks are 0 to 5");
-  assert_refused(toy, CSIM_COLL_GATHER, CSIM_ALGO_P2P, -1, CSIM_ERROR_VALUE, "root -1 is not a rank; ranks are 0 to 5");
+  assert_refused(toy, CSIM_COLL_BROADCAST, CSIM_ALGO_RING, 6, CSIM_ERROR_VALUE,
+                 "root 6 is not a rank; ranks are 0 to 5");
+  assert_refused(toy, CSIM_COLL_GATHER, CSIM_ALGO_P2P, -1, CSIM_ERROR_VALUE,
+                 "root -1 is not a rank; ranks are 0 to 5");
 }
 
 static void test_registry(void) {

@@ -1,50 +1,62 @@
 /*
- * tests/unit/algos/test-verify.c - every plan, on symbolic data: each rank ends with each contribution exactly once.
+ * tests/unit/algos/test-verify.c - every plan, on symbolic data: each rank ends with each contribution
+ * exactly once.
  */
 #include "toy.h"
 
 #include "collsim/error.h"
 
-static const int channel_counts[] = { 1, 2, 3, 16 };
+static const int channel_counts[] = {1, 2, 3, 16};
 /* Primes, one element, less than a byte a rank or channel, multiples. */
-static const CsimBytes sizes[] = { 1, 7, 251, 1024, 3001 };
+static const CsimBytes sizes[] = {1, 7, 251, 1024, 3001};
 
-static void verify(const Toy *toy, CsimColl coll, CsimAlgo algo, int root, CsimBytes bytes, CsimBytes chunk, int slots) {
+static void verify(const Toy *toy, CsimColl coll, CsimAlgo algo, int root, CsimBytes bytes, CsimBytes chunk,
+                   int slots) {
   g_autoptr(CsimPlan) plan = toy_plan(toy, coll, algo, root, bytes, 16, chunk);
   g_autoptr(GError) error = NULL;
   csim_plan_verify(plan, slots, &error);
   if (error)
-    g_error("%d ranks, %d nodes, %d channels, root %d, %d bytes, chunk %d, %d slots: %s", toy->shape.n_ranks, toy->n_nodes,
-            toy->n_channels, root, (int)bytes, (int)chunk, slots, error->message);
+    g_error("%d ranks, %d nodes, %d channels, root %d, %d bytes, chunk %d, %d slots: %s", toy->shape.n_ranks,
+            toy->n_nodes, toy->n_channels, root, (int)bytes, (int)chunk, slots, error->message);
 }
 
-typedef struct { const char *name; CsimColl coll; CsimAlgo algo; gboolean one_node; } Case;
+typedef struct {
+  const char *name;
+  CsimColl coll;
+  CsimAlgo algo;
+  gboolean one_node;
+} Case;
 
 static const Case cases[] = {
-  { "ring/all_reduce", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_RING, FALSE },
-  { "ring/all_gather", CSIM_COLL_ALL_GATHER, CSIM_ALGO_RING, FALSE },
-  { "ring/reduce_scatter", CSIM_COLL_REDUCE_SCATTER, CSIM_ALGO_RING, FALSE },
-  { "ring/broadcast", CSIM_COLL_BROADCAST, CSIM_ALGO_RING, FALSE },
-  { "ring/reduce", CSIM_COLL_REDUCE, CSIM_ALGO_RING, FALSE },
-  { "tree/all_reduce", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_TREE, FALSE },
-  { "nvls/all_reduce", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_NVLS, TRUE },
-  { "nvls/all_gather", CSIM_COLL_ALL_GATHER, CSIM_ALGO_NVLS, TRUE },
-  { "nvls/reduce_scatter", CSIM_COLL_REDUCE_SCATTER, CSIM_ALGO_NVLS, TRUE },
-  { "nvlstree/all_reduce", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_NVLS_TREE, FALSE },
-  { "p2p/sendrecv", CSIM_COLL_SENDRECV, CSIM_ALGO_P2P, FALSE },
-  { "p2p/alltoall", CSIM_COLL_ALLTOALL, CSIM_ALGO_P2P, FALSE },
-  { "p2p/gather", CSIM_COLL_GATHER, CSIM_ALGO_P2P, FALSE },
-  { "p2p/scatter", CSIM_COLL_SCATTER, CSIM_ALGO_P2P, FALSE },
-  { "p2p/hypercube", CSIM_COLL_HYPERCUBE, CSIM_ALGO_P2P, FALSE },
+    {"ring/all_reduce", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_RING, FALSE},
+    {"ring/all_gather", CSIM_COLL_ALL_GATHER, CSIM_ALGO_RING, FALSE},
+    {"ring/reduce_scatter", CSIM_COLL_REDUCE_SCATTER, CSIM_ALGO_RING, FALSE},
+    {"ring/broadcast", CSIM_COLL_BROADCAST, CSIM_ALGO_RING, FALSE},
+    {"ring/reduce", CSIM_COLL_REDUCE, CSIM_ALGO_RING, FALSE},
+    {"tree/all_reduce", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_TREE, FALSE},
+    {"nvls/all_reduce", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_NVLS, TRUE},
+    {"nvls/all_gather", CSIM_COLL_ALL_GATHER, CSIM_ALGO_NVLS, TRUE},
+    {"nvls/reduce_scatter", CSIM_COLL_REDUCE_SCATTER, CSIM_ALGO_NVLS, TRUE},
+    {"nvlstree/all_reduce", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_NVLS_TREE, FALSE},
+    {"p2p/sendrecv", CSIM_COLL_SENDRECV, CSIM_ALGO_P2P, FALSE},
+    {"p2p/alltoall", CSIM_COLL_ALLTOALL, CSIM_ALGO_P2P, FALSE},
+    {"p2p/gather", CSIM_COLL_GATHER, CSIM_ALGO_P2P, FALSE},
+    {"p2p/scatter", CSIM_COLL_SCATTER, CSIM_ALGO_P2P, FALSE},
+    {"p2p/hypercube", CSIM_COLL_HYPERCUBE, CSIM_ALGO_P2P, FALSE},
 };
 
-static gboolean can(const Case *c, int n) { return c->coll != CSIM_COLL_HYPERCUBE || (n & (n - 1)) == 0; }
+static gboolean can(const Case *c, int n) {
+  return c->coll != CSIM_COLL_HYPERCUBE || (n & (n - 1)) == 0;
+}
 
-/* A ring needs two messages in flight a connection: with one, everybody would wait for room. NCCL has two chunks at least. */
-static int least_slots(const Case *c) { return c->algo == CSIM_ALGO_RING ? 2 : 1; }
+/* A ring needs two messages in flight a connection: with one, everybody would wait for room. NCCL has two
+ * chunks at least. */
+static int least_slots(const Case *c) {
+  return c->algo == CSIM_ALGO_RING ? 2 : 1;
+}
 
 static void verify_case(const Case *c, int n, int n_channels, CsimBytes bytes) {
-  static const int per_node[] = { 8, 4, 1, 3 };
+  static const int per_node[] = {8, 4, 1, 3};
   int node = c->one_node ? n : per_node[(n + n_channels) % 4];
   g_autoptr(Toy) toy = toy_new_even(n, node, n_channels);
   int root = (n_channels * 7 + (int)bytes) % n, slots = n % 2 ? least_slots(c) : 8;
@@ -81,7 +93,7 @@ static void test_all_roots(gconstpointer data) {
 }
 
 static void test_uneven_nodes(gconstpointer data) {
-  static const int nodes[][6] = { { 8, 2, 5, 1, 7 }, { 1, 1, 6 }, { 3, 8, 8, 2, 1, 4 }, { 6, 4, 2 } };
+  static const int nodes[][6] = {{8, 2, 5, 1, 7}, {1, 1, 6}, {3, 8, 8, 2, 1, 4}, {6, 4, 2}};
   const Case *c = data;
   for (guint i = 0; i < G_N_ELEMENTS(nodes); i++) {
     int n = 0;
@@ -130,8 +142,8 @@ int main(int argc, char **argv) {
     add("1-33-ranks", c, test_ranks);
     add("64-ranks", c, test_64_ranks);
     if (!c->one_node) add("uneven-nodes", c, test_uneven_nodes);
-    gboolean rooted = c->coll == CSIM_COLL_BROADCAST || c->coll == CSIM_COLL_REDUCE || c->coll == CSIM_COLL_GATHER ||
-                      c->coll == CSIM_COLL_SCATTER;
+    gboolean rooted = c->coll == CSIM_COLL_BROADCAST || c->coll == CSIM_COLL_REDUCE ||
+                      c->coll == CSIM_COLL_GATHER || c->coll == CSIM_COLL_SCATTER;
     if (rooted) add("all-roots", c, test_all_roots);
   }
   g_test_add_func("/algos/verify/few-heads", test_few_heads);

@@ -3,10 +3,16 @@
  */
 #include "toy.h"
 
-/* --- rings --------------------------------------------------------------------------------------------------------- */
+/* --- rings
+ * ---------------------------------------------------------------------------------------------------------
+ * */
 
-static int ring_position(const void *data, int channel, int rank) { return ((const Toy *)data)->position[channel][rank]; }
-static int ring_rank_at(const void *data, int channel, int position) { return ((const Toy *)data)->order[channel][position]; }
+static int ring_position(const void *data, int channel, int rank) {
+  return ((const Toy *)data)->position[channel][rank];
+}
+static int ring_rank_at(const void *data, int channel, int position) {
+  return ((const Toy *)data)->order[channel][position];
+}
 
 /* Rank 0 stays at position 0. */
 static void shuffle(int *order, int n, GRand *rand) {
@@ -29,9 +35,13 @@ static void make_rings(Toy *toy, guint32 seed) {
   }
 }
 
-/* --- trees --------------------------------------------------------------------------------------------------------- */
+/* --- trees
+ * ---------------------------------------------------------------------------------------------------------
+ * */
 
-typedef struct { int up, child[2], which; } Btree; /* which child of its parent */
+typedef struct {
+  int up, child[2], which;
+} Btree; /* which child of its parent */
 
 static int lowest_bit(int r, int n) {
   int bit = 1;
@@ -41,7 +51,7 @@ static int lowest_bit(int r, int n) {
 
 /* NCCL's binary tree over 0..n-1 (fact sheet, src/graph/trees.cc). */
 static Btree btree(int r, int n) {
-  Btree t = { -1, { -1, -1 }, 0 };
+  Btree t = {-1, {-1, -1}, 0};
   int bit = lowest_bit(r, n), low = bit / 2;
   if (r == 0) {
     if (n > 1) t.child[1] = low;
@@ -56,7 +66,9 @@ static Btree btree(int r, int n) {
   return t;
 }
 
-static int map_back(int x, int n) { return x < 0 ? -1 : n % 2 ? (x + 1) % n : n - 1 - x; }
+static int map_back(int x, int n) {
+  return x < 0 ? -1 : n % 2 ? (x + 1) % n : n - 1 - x;
+}
 
 /* Even channels: the tree; odd ones: mirrored if n is even, else shifted by one. */
 static Btree double_tree(int channel, int r, int n) {
@@ -68,7 +80,9 @@ static Btree double_tree(int channel, int r, int n) {
   return t;
 }
 
-static int node_size(const Toy *toy, int node) { return toy->node_first[node + 1] - toy->node_first[node]; }
+static int node_size(const Toy *toy, int node) {
+  return toy->node_first[node + 1] - toy->node_first[node];
+}
 
 static int gpu(const Toy *toy, int channel, int node, int i) {
   int g = node_size(toy, node);
@@ -82,13 +96,16 @@ static void tree(const void *data, int channel, int rank, int *up, int down[3]) 
   int place = (rank - toy->node_first[node] - channel % g + g) % g;
   Btree t = double_tree(channel, node, toy->n_nodes);
   down[0] = down[1] = down[2] = -1;
-  *up = place > 0 ? gpu(toy, channel, node, place - 1) : t.up < 0 ? -1 : gpu(toy, channel, t.up, t.which == 0 ? 1 : 0);
+  *up = place > 0  ? gpu(toy, channel, node, place - 1)
+        : t.up < 0 ? -1
+                   : gpu(toy, channel, t.up, t.which == 0 ? 1 : 0);
   if (place + 1 < g) down[n++] = gpu(toy, channel, node, place + 1);
   if (t.child[0] >= 0 && place == (g > 1 ? 1 : 0)) down[n++] = gpu(toy, channel, t.child[0], 0);
   if (t.child[1] >= 0 && place == 0) down[n++] = gpu(toy, channel, t.child[1], 0);
 }
 
-/* --- NVLS: the first n_heads GPUs of each node ----------------------------------------------------------------------- */
+/* --- NVLS: the first n_heads GPUs of each node
+ * ----------------------------------------------------------------------- */
 
 static int nvls_head(const void *data, int rank, int h) {
   const Toy *toy = data;
@@ -111,9 +128,11 @@ static void nvls_tree(const void *data, int channel, int head_rank, int *up, int
   down[0] = -1;
 }
 
-/* --- send and receive ---------------------------------------------------------------------------------------------- */
+/* --- send and receive
+ * ---------------------------------------------------------------------------------------------- */
 
-/* The i-th distance of groups: 0, 1, 3, 6, 10 ... modulo the next power of two, without those past the end. */
+/* The i-th distance of groups: 0, 1, 3, 6, 10 ... modulo the next power of two, without those past the end.
+ * */
 static int group_delta(int i, int n_groups) {
   int pow2 = 1, delta = 0;
   while (pow2 < n_groups) pow2 <<= 1;
@@ -133,9 +152,10 @@ static gboolean p2p_round(const void *data, int rank, int round, int *send_to, i
   return TRUE;
 }
 
-/* Fewer parts between nodes than inside one; part sizes at multiples of 64 bytes, so that a last part may be empty. */
-static void p2p_split(const void *data, int from, int to, CsimBytes bytes, int round, int *n_parts, CsimBytes *part,
-                      CsimBytes *chunk, int *first_channel) {
+/* Fewer parts between nodes than inside one; part sizes at multiples of 64 bytes, so that a last part may
+ * be empty. */
+static void p2p_split(const void *data, int from, int to, CsimBytes bytes, int round, int *n_parts,
+                      CsimBytes *part, CsimBytes *chunk, int *first_channel) {
   const Toy *toy = data;
   int most = toy->node_of[from] == toy->node_of[to] ? toy->n_channels : MAX(1, toy->n_channels / 2);
   *n_parts = (int)CLAMP((bytes + toy->p2p_min_part - 1) / toy->p2p_min_part, 1, most);
@@ -144,9 +164,12 @@ static void p2p_split(const void *data, int from, int to, CsimBytes bytes, int r
   *first_channel = round * 5 % toy->n_channels;
 }
 
-/* --- making one ---------------------------------------------------------------------------------------------------- */
+/* --- making one
+ * ---------------------------------------------------------------------------------------------------- */
 
-static int gcd(int a, int b) { return b == 0 ? a : gcd(b, a % b); }
+static int gcd(int a, int b) {
+  return b == 0 ? a : gcd(b, a % b);
+}
 
 static void place_ranks(Toy *toy, const int *sizes) {
   int n = 0;
@@ -207,22 +230,24 @@ void toy_free(Toy *toy) {
   g_free(toy);
 }
 
-CsimPlan *toy_plan(const Toy *toy, CsimColl coll, CsimAlgo algo, int root, CsimBytes count_bytes, CsimBytes grain, CsimBytes chunk) {
+CsimPlan *toy_plan(const Toy *toy, CsimColl coll, CsimAlgo algo, int root, CsimBytes count_bytes,
+                   CsimBytes grain, CsimBytes chunk) {
   CsimPlanPart parts[TOY_MAX_CHANNELS];
-  CsimBytes cells = (count_bytes + grain - 1) / grain, share = (cells + toy->n_channels - 1) / toy->n_channels * grain;
+  CsimBytes cells = (count_bytes + grain - 1) / grain,
+            share = (cells + toy->n_channels - 1) / toy->n_channels * grain;
   for (int c = 0; c < toy->n_channels; c++) {
     CsimBytes begin = MIN(c * share, count_bytes);
-    parts[c] = (CsimPlanPart){ begin, MIN(share, count_bytes - begin), chunk };
+    parts[c] = (CsimPlanPart){begin, MIN(share, count_bytes - begin), chunk};
   }
-  CsimPlanSpec spec = { .coll = coll,
-                        .algo = algo,
-                        .count_bytes = count_bytes,
-                        .elem_bytes = 1,
-                        .root = root,
-                        .n_channels = toy->n_channels,
-                        .parts = parts,
-                        .align_bytes = 16,
-                        .shape = &toy->shape };
+  CsimPlanSpec spec = {.coll = coll,
+                       .algo = algo,
+                       .count_bytes = count_bytes,
+                       .elem_bytes = 1,
+                       .root = root,
+                       .n_channels = toy->n_channels,
+                       .parts = parts,
+                       .align_bytes = 16,
+                       .shape = &toy->shape};
   g_autoptr(GError) error = NULL;
   CsimPlan *plan = csim_plan_new(&spec, &error);
   g_assert_no_error(error);

@@ -1,8 +1,10 @@
 /*
- * tests/unit/algos/toy.h - small communicators made by hand, so that plans can be tested without the layer nccl.
+ * tests/unit/algos/toy.h - small communicators made by hand, so that plans can be tested without the layer
+ * nccl.
  *
- * Rings are random permutations, another one on every channel; trees are NCCL's double binary tree over the nodes (even
- * channels the first, odd ones the second) with a chain inside each node that begins at another GPU on every channel; the send/recv schedule is NCCL's.
+ * Rings are random permutations, another one on every channel; trees are NCCL's double binary tree over the
+ * nodes (even channels the first, odd ones the second) with a chain inside each node that begins at another
+ * GPU on every channel; the send/recv schedule is NCCL's.
  */
 #ifndef CSIM_TEST_TOY_H
 #define CSIM_TEST_TOY_H
@@ -27,9 +29,10 @@ void toy_free(Toy *toy);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Toy, toy_free)
 
 /*
- * A plan with count_bytes split into near-equal parts at multiples of `grain` (so that some channels may have none), each with
- * this chunk. Fails the test if the plan cannot be made.
+ * A plan with count_bytes split into near-equal parts at multiples of `grain` (so that some channels may
+ * have none), each with this chunk. Fails the test if the plan cannot be made.
  */
-CsimPlan *toy_plan(const Toy *toy, CsimColl coll, CsimAlgo algo, int root, CsimBytes count_bytes, CsimBytes grain, CsimBytes chunk);
+CsimPlan *toy_plan(const Toy *toy, CsimColl coll, CsimAlgo algo, int root, CsimBytes count_bytes,
+                   CsimBytes grain, CsimBytes chunk);
 
 #endif
