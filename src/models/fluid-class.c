@@ -54,7 +54,7 @@ static void hash_remove(CsimFluid *f, uint32_t class) {
 static void grow_classes(CsimFluid *f) {
   f->classes_capacity = MAX(64, 2 * f->classes_capacity);
   f->classes = g_renew(Class, f->classes, f->classes_capacity);
-  f->queued.at = g_renew(uint32_t, f->queued.at, f->classes_capacity);
+  f->queued.at = g_renew(uint32_t, f->queued.at, 2 * f->classes_capacity); /* a star takes one out unseen */
   f->component_classes.at = g_renew(uint32_t, f->component_classes.at, f->classes_capacity);
   f->n_buckets = f->classes_capacity;
   f->buckets = g_renew(uint32_t, f->buckets, f->n_buckets);
@@ -152,7 +152,7 @@ void csim_fluid_class_activate(CsimFluid *f, uint32_t class) {
   }
   c->direct = TRUE;
   c->rate = c->max_min = (double)c->cap;
-  c->served = 0;
+  c->served = c->carried = 0;
   c->at = c->since = f->now;
 }
 
@@ -172,6 +172,7 @@ void csim_fluid_class_deactivate(CsimFluid *f, uint32_t class) {
     else f->links[inc->link].first = inc->next;
     if (inc->next != NONE) f->incidences[inc->next].prev = inc->prev;
     f->links[inc->link].n_classes--;
+    f->cold[inc->link].bytes += c->carried * ((double)inc->weight / WEIGHT_ONE);
   }
   if (!c->direct) leave_home(f, c);
 }

@@ -27,30 +27,36 @@ enum { CSIM_FLUID_EVENT_FLOW, CSIM_FLUID_EVENT_HOME }; /* kinds of the fluid's o
 
 typedef unsigned __int128 Demand;
 
+/* What starts, ends and solves of every kind read: two cache lines. */
 typedef struct {
-  Demand demand;         /* sum of weight x cap over its capped flows */
-  Demand limit;          /* what demand may be: capacity, in the same units */
+  Demand demand;         /* sum of weight x cap over its flows; UNCAPPED for a flow without a cap */
   CsimRate capacity;
   int64_t weight;        /* sum over its flows */
   double max_cap;        /* no flow since the link was last empty had more */
   double soft_limit;     /* what max_cap x weight may be before softness is felt */
-  uint32_t flows, uncapped;
+  double share;          /* for soft links that are not loose; else infinite */
+  uint32_t flows;
   uint32_t first;        /* incidences of active classes */
   uint32_t n_classes;    /* and how many */
   uint32_t home_first;   /* shared classes whose home it is */
   uint32_t mark;         /* epoch of the last visit */
+  uint8_t curve;         /* softness; 0: none */
   uint8_t loose;
   uint8_t tight, was_tight; /* the caps do not fit: now, and at the last solve */
-  uint8_t dirty, touched, home_queued, binding;
-  uint8_t curve;         /* softness; 0: none */
-  uint8_t bound;         /* filling stopped here (scratch) */
-  double share;          /* for soft links that are not loose; else infinite */
+  uint8_t dirty, touched, home_queued;
+  uint8_t binding, bound; /* bound: filling stopped here (scratch) */
+} Link;
+
+/* The rest. */
+typedef struct {
   double available, level; /* scratch of filling */
-  int64_t open;          /* scratch: weight of flows not yet fixed */
-  double bytes;          /* of ended flows */
+  int64_t open;            /* scratch: weight of flows not yet fixed */
+  double bytes;            /* of classes that were emptied */
   CsimTime busy, busy_since, bind, bind_since;
   const char *name;
-} Link;
+} LinkCold;
+
+#define UNCAPPED ((Demand)1 << 110) /* more than any link's limit: the link is tight */
 
 typedef struct {
   uint32_t link, class, next, prev;
@@ -61,6 +67,7 @@ typedef struct {
   CsimRate cap;          /* 0: none */
   double rate, max_min;  /* bytes/s */
   double served;         /* at `at` */
+  double carried;        /* bytes of flows that ended since the class became active */
   CsimTime at, since;    /* since: of the last change of rate */
   CsimTime date;         /* of the first flow's completion, shared classes */
   uint32_t flows, head, tail;
@@ -93,7 +100,7 @@ typedef struct {
 
 #define TIMERS_PER_CHUNK 256
 
-typedef struct { uint32_t *at; guint n; } IndexList; /* at: as large as what it indexes */
+typedef struct { uint32_t *at; guint n; } IndexList; /* at: room for all of what it indexes */
 
 struct CsimFluid {
   CsimEngine *engine;
@@ -102,6 +109,7 @@ struct CsimFluid {
   gboolean asked;        /* settle is in the engine's end-of-instant list */
   uint32_t epoch;
   Link *links;
+  LinkCold *cold;        /* of the same index */
   guint n_links, links_capacity;
   GPtrArray *timers;     /* chunks of CsimTimer, which must not move */
   Class *classes;
@@ -135,10 +143,19 @@ void csim_fluid_class_append(CsimFluid *f, uint32_t class, uint32_t flow);
 void csim_fluid_class_insert(CsimFluid *f, uint32_t class, uint32_t flow); /* in order of `finish` */
 void csim_fluid_class_remove(CsimFluid *f, uint32_t flow);
 
+/* fluid-rate.c */
+guint8 csim_fluid_curve(CsimFluid *f, double softness);
+/* The rate that soft link l leaves to a flow with this cap. */
+double csim_fluid_soften(const CsimFluid *f, const Link *l, double cap);
+CsimTime csim_fluid_flow_date(const CsimFluid *f, const Class *c, const Flow *flow);
+/* From now on; with the new date of the first completion. The class has flows. */
+void csim_fluid_set_rate(CsimFluid *f, Class *c, double rate);
+
 /* fluid-solve.c */
 void csim_fluid_settle(CsimEngine *engine, void *owner);
-CsimTime csim_fluid_flow_date(const CsimFluid *f, const Class *c, const Flow *flow);
-guint8 csim_fluid_curve(CsimFluid *f, double softness);
+
+/* fluid-star.c: settles a dirty link and all that it reaches, if that is a star. FALSE: it is not, nothing was done. */
+gboolean csim_fluid_settle_star(CsimFluid *f, uint32_t link);
 
 static inline CsimTimer *csim_fluid_timer(const CsimFluid *f, uint32_t link) {
   CsimTimer *chunk = g_ptr_array_index(f->timers, link / TIMERS_PER_CHUNK);
@@ -182,8 +199,18 @@ static inline void csim_fluid_queue_home(CsimFluid *f, uint32_t link) {
 
 /* After a change of load or capacity. */
 static inline void csim_fluid_classify(Link *l) {
-  l->tight = l->uncapped > 0 || l->demand > l->limit;
+  l->tight = l->demand > (Demand)l->capacity * WEIGHT_ONE;
   l->loose = !l->tight && (l->curve == 0 || l->max_cap * (double)l->weight < l->soft_limit);
+}
+
+/* After a solve that set `bound`. */
+static inline void csim_fluid_note_binding(const CsimFluid *f, Link *l) {
+  l->was_tight = l->tight;
+  if (l->bound == l->binding) return;
+  LinkCold *cold = &f->cold[l - f->links];
+  l->binding = l->bound;
+  if (l->binding) cold->bind_since = f->now;
+  else cold->bind += f->now - cold->bind_since;
 }
 
 /* The class's `served` now. */

@@ -8,52 +8,6 @@
 #include "models/fluid-internal.h"
 #include <math.h>
 
-/* Rounding slack of a completion, in ps: doubles err by about 2^-50 of the duration and 2^-20 byte of `served`. */
-#define SLACK_ABSOLUTE 1e-3
-#define SLACK_RELATIVE 1e-12
-/* Above this `served` loses digits: it is set back. */
-#define SERVED_MAX 4294967296.0
-
-/* ---- softness ---- */
-
-guint8 csim_fluid_curve(CsimFluid *f, double softness) {
-  if (softness <= 0) return 0;
-  for (guint i = 0; i < f->curves->len; i++)
-    if (((Curve *)g_ptr_array_index(f->curves, i))->p == softness) return (guint8)(i + 1);
-  g_assert(f->curves->len < 255);
-  Curve *curve = g_new0(Curve, 1); /* memo of zeros: x = 0 is below the floor, never looked up */
-  curve->p = softness;
-  curve->floor = pow(CSIM_FLUID_SOFT_FLOOR * softness, 1 / softness);
-  g_ptr_array_add(f->curves, curve);
-  return (guint8)f->curves->len;
-}
-
-static double slow_down(Curve *curve, double x) {
-  union { double d; uint64_t u; } bits = {.d = x};
-  guint slot = (guint)((bits.u * UINT64_C(0x9E3779B97F4A7C15)) >> 54) % CURVE_MEMO;
-  if (curve->memo[slot].x != x) {
-    curve->memo[slot].x = x;
-    curve->memo[slot].y = pow(1 + pow(x, curve->p), -1 / curve->p);
-  }
-  return curve->memo[slot].y;
-}
-
-static double soft_rate(const CsimFluid *f, const Class *c) {
-  double rate = c->max_min, cap = (double)c->cap;
-  const Link *seen = NULL;
-  if (c->cap == 0) return rate;
-  for (uint32_t i = c->first; i < c->first + c->n_links; i++) {
-    const Link *l = &f->links[f->incidences[i].link];
-    if (l->curve == 0 || l->loose || (seen && seen->share == l->share && seen->curve == l->curve)) continue;
-    Curve *curve = g_ptr_array_index(f->curves, l->curve - 1);
-    double x = cap / l->share;
-    double soft = x < curve->floor ? cap : cap * slow_down(curve, x);
-    if (soft < rate) rate = soft;
-    seen = l;
-  }
-  return rate;
-}
-
 /* ---- component ---- */
 
 static void visit_link(CsimFluid *f, uint32_t link) {
@@ -93,66 +47,15 @@ static void set_max_min(CsimFluid *f, uint32_t class, double rate) {
     if (f->links[f->incidences[i].link].curve) csim_fluid_touch(f, f->incidences[i].link);
 }
 
-/* ---- the usual component: every tight link carries all its classes, without weights ---- */
-
-/* The smallest capacity of a tight link, infinite if there is none; negative if the component is not of that kind. */
-static double common_capacity(const CsimFluid *f) {
-  double capacity = INFINITY;
-  for (guint k = 0; k < f->component_links.n; k++) {
-    const Link *l = &f->links[f->component_links.at[k]];
-    if (!l->tight) continue;
-    if (l->n_classes != f->component_classes.n || l->weight != (int64_t)l->flows * WEIGHT_ONE) return -1;
-    capacity = MIN(capacity, (double)l->capacity);
-  }
-  for (guint k = 0; k < f->component_classes.n; k++)
-    if (f->classes[f->component_classes.at[k]].repeats) return -1;
-  return capacity;
-}
-
-/* Takes the classes out whose caps are below the level of what is left; the number of flows that stay. */
-static int64_t fill_to_caps(CsimFluid *f, double *left, int64_t open) {
-  uint32_t *class = f->component_classes.at;
-  for (guint before = 0; before != f->component_classes.n && open > 0;) {
-    double level = *left / (double)open;
-    guint kept = 0;
-    before = f->component_classes.n;
-    for (guint k = 0; k < before; k++) {
-      const Class *c = &f->classes[class[k]];
-      if (c->cap == 0 || (double)c->cap > level) {
-        class[kept++] = class[k];
-        continue;
-      }
-      set_max_min(f, class[k], (double)c->cap);
-      *left = MAX(0, *left - (double)c->flows * (double)c->cap);
-      open -= c->flows;
-    }
-    f->component_classes.n = kept;
-  }
-  return open;
-}
-
-static void fill_common(CsimFluid *f, double capacity) {
-  int64_t open = 0;
-  double left = capacity;
-  for (guint k = 0; k < f->component_classes.n; k++)
-    open += f->classes[f->component_classes.at[k]].flows;
-  open = fill_to_caps(f, &left, open);
-  for (guint k = 0; k < f->component_classes.n; k++)
-    set_max_min(f, f->component_classes.at[k], left / (double)open);
-  for (guint k = 0; k < f->component_links.n; k++) {
-    Link *l = &f->links[f->component_links.at[k]];
-    l->bound = open > 0 && l->tight && (double)l->capacity == capacity;
-  }
-}
-
-/* ---- any component: progressive filling ---- */
+/* ---- progressive filling of the component ---- */
 
 static void open_links(CsimFluid *f) {
   for (guint k = 0; k < f->component_links.n; k++) {
     Link *l = &f->links[f->component_links.at[k]];
+    LinkCold *cold = &f->cold[f->component_links.at[k]];
     l->bound = FALSE;
-    l->available = (double)l->capacity * WEIGHT_ONE;
-    l->open = l->weight;
+    cold->available = (double)l->capacity * WEIGHT_ONE;
+    cold->open = l->weight;
   }
 }
 
@@ -160,10 +63,10 @@ static void open_links(CsimFluid *f) {
 static double next_level(CsimFluid *f) {
   double lowest = INFINITY;
   for (guint k = 0; k < f->component_links.n; k++) {
-    Link *l = &f->links[f->component_links.at[k]];
-    if (l->open == 0 || !l->tight) continue;
-    l->level = l->available / (double)l->open;
-    lowest = MIN(lowest, l->level);
+    LinkCold *cold = &f->cold[f->component_links.at[k]];
+    if (cold->open == 0 || !f->links[f->component_links.at[k]].tight) continue;
+    cold->level = cold->available / (double)cold->open;
+    lowest = MIN(lowest, cold->level);
   }
   return lowest;
 }
@@ -172,10 +75,10 @@ static void fix(CsimFluid *f, uint32_t class, double rate) {
   Class *c = &f->classes[class];
   c->fixed = TRUE;
   for (uint32_t i = c->first; i < c->first + c->n_links; i++) {
-    Link *l = &f->links[f->incidences[i].link];
+    LinkCold *cold = &f->cold[f->incidences[i].link];
     int64_t weight = (int64_t)c->flows * f->incidences[i].weight;
-    l->open -= weight;
-    l->available = MAX(0, l->available - (double)weight * rate);
+    cold->open -= weight;
+    cold->available = MAX(0, cold->available - (double)weight * rate);
   }
   set_max_min(f, class, rate);
 }
@@ -195,7 +98,8 @@ static gboolean fix_capped(CsimFluid *f, double level) {
 static void fix_bound(CsimFluid *f, double level) {
   for (guint k = 0; k < f->component_links.n; k++) {
     Link *l = &f->links[f->component_links.at[k]];
-    if (l->open == 0 || !l->tight || l->level > level) continue;
+    const LinkCold *cold = &f->cold[f->component_links.at[k]];
+    if (cold->open == 0 || !l->tight || cold->level > level) continue;
     l->bound = TRUE;
     for (uint32_t i = l->first; i != NONE; i = f->incidences[i].next)
       if (!f->classes[f->incidences[i].class].fixed) fix(f, f->incidences[i].class, level);
@@ -210,7 +114,7 @@ static void drop_fixed(CsimFluid *f) {
   f->component_classes.n = kept;
 }
 
-static void fill_any(CsimFluid *f) {
+static void fill(CsimFluid *f) {
   for (guint k = 0; k < f->component_classes.n; k++)
     f->classes[f->component_classes.at[k]].fixed = FALSE;
   open_links(f);
@@ -221,23 +125,13 @@ static void fill_any(CsimFluid *f) {
   }
 }
 
-static void note_binding(const CsimFluid *f, Link *l) {
-  l->was_tight = l->tight;
-  if (l->bound == l->binding) return;
-  l->binding = l->bound;
-  if (l->binding) l->bind_since = f->now;
-  else l->bind += f->now - l->bind_since;
-}
-
 static void solve_component(CsimFluid *f) {
   f->stats.solves++;
   f->stats.flows_solved += f->component_classes.n;
   f->stats.links_solved += f->component_links.n;
-  double capacity = common_capacity(f);
-  if (capacity >= 0) fill_common(f, capacity);
-  else fill_any(f);
+  fill(f);
   for (guint k = 0; k < f->component_links.n; k++)
-    note_binding(f, &f->links[f->component_links.at[k]]);
+    csim_fluid_note_binding(f, &f->links[f->component_links.at[k]]);
 }
 
 /* ---- what follows from new hard rates ---- */
@@ -267,49 +161,34 @@ static void update_touched(CsimFluid *f) {
   }
 }
 
-/* ---- rates and dates ---- */
+/* ---- rates, dates, timers ---- */
 
-CsimTime csim_fluid_flow_date(const CsimFluid *f, const Class *c, const Flow *flow) {
-  if (c->rate <= 0) return CSIM_TIME_NEVER;
-  if (flow->start >= c->since && (double)(CsimRate)c->rate == c->rate)
-    return csim_fluid_after(flow->start, csim_fluid_rate_time((CsimRate)c->rate, flow->bytes));
-  double left = (flow->finish - csim_fluid_served(f, c)) / c->rate / PS;
-  left -= SLACK_ABSOLUTE + left * SLACK_RELATIVE;
-  if (left <= 0) return f->now;
-  if (left >= 9e18) return CSIM_TIME_NEVER;
-  CsimTime whole = (CsimTime)left;
-  return csim_fluid_after(f->now, whole + ((double)whole < left)); /* rounded up */
-}
-
-static void set_back_served(CsimFluid *f, Class *c) {
-  for (uint32_t flow = c->head; flow != NONE; flow = f->flows[flow].next)
-    f->flows[flow].finish -= c->served;
-  c->served = 0;
-}
-
-static void touch_links(CsimFluid *f, const Class *c) {
-  for (uint32_t i = c->first; i < c->first + c->n_links; i++)
-    csim_fluid_touch(f, f->incidences[i].link);
+static double soft_rate(const CsimFluid *f, const Class *c) {
+  double rate = c->max_min;
+  const Link *seen = NULL;
+  if (c->cap == 0) return rate;
+  for (uint32_t i = c->first; i < c->first + c->n_links; i++) {
+    const Link *l = &f->links[f->incidences[i].link];
+    if (l->curve == 0 || l->loose || (seen && seen->share == l->share && seen->curve == l->curve)) continue;
+    double softened = csim_fluid_soften(f, l, (double)c->cap);
+    if (softened < rate) rate = softened;
+    seen = l;
+  }
+  return rate;
 }
 
 static void refresh_class(CsimFluid *f, uint32_t class) {
   Class *c = &f->classes[class];
+  if (!c->queued) return;
   c->queued = FALSE;
   if (c->flows == 0 || c->direct) return;
-  double rate = soft_rate(f, c);
-  if (rate != c->rate) {
-    c->served = csim_fluid_served(f, c);
-    c->at = c->since = f->now;
-    c->rate = rate;
-    if (f->watch) touch_links(f, c);
-    if (c->served > SERVED_MAX) set_back_served(f, c);
-  }
-  c->date = csim_fluid_flow_date(f, c, &f->flows[c->head]);
+  csim_fluid_set_rate(f, c, soft_rate(f, c));
   csim_fluid_queue_home(f, f->incidences[c->first].link);
 }
 
 static void arm_home(CsimFluid *f, uint32_t link) {
   CsimTime due = CSIM_TIME_NEVER;
+  if (!f->links[link].home_queued) return;
   f->links[link].home_queued = FALSE;
   for (uint32_t class = f->links[link].home_first; class != NONE; class = f->classes[class].home_next)
     due = MIN(due, f->classes[class].date);
@@ -328,18 +207,29 @@ static void tell_watch(CsimFluid *f) {
   }
 }
 
+static void settle_dirty(CsimFluid *f, uint32_t link) {
+  Link *l = &f->links[link];
+  l->dirty = FALSE;
+  if (f->watch) csim_fluid_touch(f, link);
+  if (l->mark == f->epoch || csim_fluid_settle_star(f, link)) return;
+  if (l->curve) csim_fluid_touch(f, link);
+  if (!l->tight && !l->was_tight) return;
+  grow_component(f, link);
+  solve_component(f);
+}
+
+static void untouch(CsimFluid *f) {
+  for (guint k = 0; k < f->touched.n; k++)
+    f->links[f->touched.at[k]].touched = FALSE;
+  f->touched.n = 0;
+}
+
 void csim_fluid_settle(CsimEngine *engine, void *owner) {
   CsimFluid *f = owner;
   f->now = csim_engine_now(engine);
   f->epoch++;
-  for (guint k = 0; k < f->dirty.n; k++) {
-    uint32_t link = f->dirty.at[k];
-    f->links[link].dirty = FALSE;
-    if (f->links[link].curve || f->watch) csim_fluid_touch(f, link);
-    if (f->links[link].mark == f->epoch || !(f->links[link].tight || f->links[link].was_tight)) continue;
-    grow_component(f, link);
-    solve_component(f);
-  }
+  for (guint k = 0; k < f->dirty.n; k++)
+    settle_dirty(f, f->dirty.at[k]);
   f->dirty.n = 0;
   update_touched(f);
   for (guint k = 0; k < f->queued.n; k++)
@@ -349,8 +239,6 @@ void csim_fluid_settle(CsimEngine *engine, void *owner) {
     arm_home(f, f->homes.at[k]);
   f->homes.n = 0;
   if (f->watch) tell_watch(f);
-  for (guint k = 0; k < f->touched.n; k++)
-    f->links[f->touched.at[k]].touched = FALSE;
-  f->touched.n = 0;
+  untouch(f);
   f->asked = FALSE;
 }

@@ -25,6 +25,7 @@ CsimFluid *csim_fluid_new(CsimEngine *engine) {
 void csim_fluid_free(CsimFluid *f) {
   if (!f) return;
   g_free(f->links);
+  g_free(f->cold);
   g_free(f->classes);
   g_free(f->buckets);
   g_free(f->incidences);
@@ -46,6 +47,7 @@ void csim_fluid_free(CsimFluid *f) {
 static void grow_links(CsimFluid *f) {
   f->links_capacity = MAX(64, 2 * f->links_capacity);
   f->links = g_renew(Link, f->links, f->links_capacity);
+  f->cold = g_renew(LinkCold, f->cold, f->links_capacity);
   f->dirty.at = g_renew(uint32_t, f->dirty.at, f->links_capacity);
   f->touched.at = g_renew(uint32_t, f->touched.at, f->links_capacity);
   f->homes.at = g_renew(uint32_t, f->homes.at, f->links_capacity);
@@ -54,7 +56,6 @@ static void grow_links(CsimFluid *f) {
 
 static void set_limits(const CsimFluid *f, Link *l, CsimRate capacity) {
   l->capacity = capacity;
-  l->limit = (Demand)capacity * WEIGHT_ONE;
   if (l->curve == 0) return;
   const Curve *curve = g_ptr_array_index(f->curves, l->curve - 1);
   l->soft_limit = curve->floor * ((double)capacity * WEIGHT_ONE);
@@ -69,8 +70,8 @@ CsimLinkId csim_fluid_add_link(CsimFluid *f, const char *name, CsimRate capacity
                         .home_first = NONE,
                         .loose = TRUE,
                         .curve = csim_fluid_curve(f, softness),
-                        .share = INFINITY,
-                        .name = name};
+                        .share = INFINITY};
+  f->cold[id] = (LinkCold){.name = name};
   set_limits(f, &f->links[id], capacity);
   csim_timer_init(csim_fluid_timer(f, id), f->handler, CSIM_FLUID_EVENT_HOME, id, 0);
   return id;
@@ -87,7 +88,7 @@ void csim_fluid_set_capacity(CsimFluid *f, CsimLinkId link, CsimRate capacity) {
 
 guint csim_fluid_n_links(const CsimFluid *f) { return f->n_links; }
 
-const char *csim_fluid_link_name(const CsimFluid *f, CsimLinkId link) { return f->links[link].name; }
+const char *csim_fluid_link_name(const CsimFluid *f, CsimLinkId link) { return f->cold[link].name; }
 
 /* ---- flow ids ---- */
 
@@ -136,16 +137,19 @@ static uint32_t live_flow(const CsimFluid *f, CsimFlowId id) {
 
 /* ---- start and end ---- */
 
+static inline Demand demand_of(const Class *c, int64_t weight) {
+  return c->cap > 0 ? (Demand)weight * (Demand)c->cap : UNCAPPED;
+}
+
 /* One more flow of class c on link l; TRUE if the link is loose with it. */
 static gboolean load_link(CsimFluid *f, uint32_t link, const Class *c, int64_t weight) {
   Link *l = &f->links[link];
   if (l->flows++ == 0) {
-    l->busy_since = f->now;
+    f->cold[link].busy_since = f->now;
     l->max_cap = 0;
   }
   l->weight += weight;
-  if (c->cap == 0) l->uncapped++;
-  else l->demand += (Demand)weight * (Demand)c->cap;
+  l->demand += demand_of(c, weight);
   l->max_cap = MAX(l->max_cap, (double)c->cap);
   gboolean was = l->loose;
   csim_fluid_classify(l);
@@ -153,13 +157,11 @@ static gboolean load_link(CsimFluid *f, uint32_t link, const Class *c, int64_t w
   return l->loose;
 }
 
-static void unload_link(CsimFluid *f, uint32_t link, const Class *c, int64_t weight, double bytes) {
+static void unload_link(CsimFluid *f, uint32_t link, const Class *c, int64_t weight) {
   Link *l = &f->links[link];
-  l->bytes += bytes * ((double)weight / WEIGHT_ONE);
   l->weight -= weight;
-  if (c->cap == 0) l->uncapped--;
-  else l->demand -= (Demand)weight * (Demand)c->cap;
-  if (--l->flows == 0) l->busy += f->now - l->busy_since;
+  l->demand -= demand_of(c, weight);
+  if (--l->flows == 0) f->cold[link].busy += f->now - f->cold[link].busy_since;
   if (l->loose) return;
   csim_fluid_classify(l);
   csim_fluid_mark_dirty(f, link);
@@ -204,7 +206,8 @@ static void end_flow(CsimFluid *f, uint32_t flow, double bytes) {
   Class *c = &f->classes[class];
   csim_fluid_class_remove(f, flow);
   for (uint32_t i = c->first; i < c->first + c->n_links; i++)
-    unload_link(f, f->incidences[i].link, c, f->incidences[i].weight, bytes);
+    unload_link(f, f->incidences[i].link, c, f->incidences[i].weight);
+  c->carried += bytes;
   if (--c->flows == 0) csim_fluid_class_deactivate(f, class);
   else if (!c->direct) csim_fluid_queue_class(f, class);
   if (G_UNLIKELY(f->watch != NULL)) watch_links(f, c);
@@ -303,18 +306,23 @@ static void handle_event(CsimEngine *engine, void *owner, const CsimEvent *event
 
 /* ---- accounts ---- */
 
+static double carried_so_far(const CsimFluid *f, const Class *c) {
+  double bytes = c->carried;
+  for (uint32_t flow = c->head; flow != NONE; flow = f->flows[flow].next)
+    bytes += (double)f->flows[flow].bytes - bytes_left(f, &f->flows[flow]);
+  return bytes;
+}
+
 CsimLinkUse csim_fluid_link_use(const CsimFluid *f, CsimLinkId link) {
   const Link *l = &f->links[link];
+  const LinkCold *cold = &f->cold[link];
   CsimTime now = csim_engine_now(f->engine);
-  CsimLinkUse use = {.bytes = l->bytes, .busy = l->busy, .binding = l->bind};
-  if (l->flows > 0) use.busy += now - l->busy_since;
-  if (l->binding) use.binding += now - l->bind_since;
-  for (uint32_t i = l->first; i != NONE; i = f->incidences[i].next) {
-    double weight = (double)f->incidences[i].weight / WEIGHT_ONE;
-    uint32_t flow = f->classes[f->incidences[i].class].head;
-    for (; flow != NONE; flow = f->flows[flow].next)
-      use.bytes += weight * ((double)f->flows[flow].bytes - bytes_left(f, &f->flows[flow]));
-  }
+  CsimLinkUse use = {.bytes = cold->bytes, .busy = cold->busy, .binding = cold->bind};
+  if (l->flows > 0) use.busy += now - cold->busy_since;
+  if (l->binding) use.binding += now - cold->bind_since;
+  for (uint32_t i = l->first; i != NONE; i = f->incidences[i].next)
+    use.bytes += carried_so_far(f, &f->classes[f->incidences[i].class]) *
+                 ((double)f->incidences[i].weight / WEIGHT_ONE);
   return use;
 }
 
