@@ -63,8 +63,7 @@ static Node tree_node(const CsimPlan *plan, CsimLane lane) {
   return node;
 }
 
-/* --- lanes
- * --------------------------------------------------------------------------------------------------------- */
+/* --- lanes ----------------------------------------------------------------------------------------- */
 
 /* Roles of a rank's lanes on a channel, in order; returns how many. */
 static int list_roles(const CsimPlan *plan, int rank, int channel, CsimRole roles[4]) {
@@ -90,8 +89,7 @@ static CsimRole nvls_role(const CsimPlan *plan, CsimLane lane) {
   return roles[lane.index];
 }
 
-/* --- peers
- * --------------------------------------------------------------------------------------------------------- */
+/* --- peers ----------------------------------------------------------------------------------------- */
 
 /* Whom a head lane faces in one direction: nobody, its parent, or the node's multicast group and its
  * children. */
@@ -135,8 +133,7 @@ static CsimPeer nvls_peer(const CsimPlan *plan, CsimLane lane, gboolean send, in
   return (CsimPeer){node.down[i - n], CSIM_TAG_DATA};
 }
 
-/* --- iteration
- * ----------------------------------------------------------------------------------------------------- */
+/* --- iteration ------------------------------------------------------------------------------------- */
 
 static int peer_index(Faces faces) {
   return faces == FACES_NOBODY ? CSIM_PEER_NONE : faces == FACES_PARENT ? 0 : CSIM_PEER_ALL;
@@ -250,8 +247,7 @@ static void nvls_start(const CsimPlan *plan, CsimPlanCursor *cursor) {
   if (is_head_role(role)) start_head(plan, cursor, role);
 }
 
-/* --- class
- * --------------------------------------------------------------------------------------------------------- */
+/* --- class ----------------------------------------------------------------------------------------- */
 
 static gboolean nvls_setup(CsimPlan *plan, GError **error) {
   const int *ranks;

@@ -40,8 +40,7 @@ typedef struct {
   int last_rank;
 } P2p;
 
-/* --- the schedule
- * -------------------------------------------------------------------------------------------------- */
+/* --- the schedule ---------------------------------------------------------------------------------- */
 
 static gboolean round_of(const CsimPlan *plan, int rank, int round, int *to, int *from) {
   const CsimShape *s = plan->spec.shape;
@@ -97,8 +96,7 @@ P2pPart p2p_part(const CsimPlan *plan, int from, int to, CsimBytes bytes, int ro
   return (P2pPart){TRUE, begin, MIN(part, bytes - begin), chunk};
 }
 
-/* --- the collective
- * ------------------------------------------------------------------------------------------------ */
+/* --- the collective -------------------------------------------------------------------------------- */
 
 static gboolean is_transfer(const CsimPlan *plan, int from, int to) {
   switch (plan->spec.coll) {
@@ -123,8 +121,7 @@ static CsimBytes dst_block(const CsimPlan *plan, int from) {
   return coll == CSIM_COLL_ALLTOALL || coll == CSIM_COLL_GATHER ? from * plan->spec.count_bytes : 0;
 }
 
-/* --- works of a channel
- * -------------------------------------------------------------------------------------------- */
+/* --- works of a channel ---------------------------------------------------------------------------- */
 
 typedef struct {
   int to, from;
@@ -211,8 +208,7 @@ static gboolean next_part(const CsimPlan *plan, CsimPlanCursor *cursor, Work *w)
   return FALSE;
 }
 
-/* --- iteration
- * ----------------------------------------------------------------------------------------------------- */
+/* --- iteration ------------------------------------------------------------------------------------- */
 
 static void p2p_start(const CsimPlan *plan, CsimPlanCursor *cursor) {
   cursor->state[LEFT] = -1;
@@ -252,9 +248,7 @@ static gboolean p2p_next(const CsimPlan *plan, CsimPlanCursor *cursor, CsimPrim 
   return TRUE;
 }
 
-/* --- tables
- * --------------------------------------------------------------------------------------------------------
- * */
+/* --- tables ---------------------------------------------------------------------------------------- */
 
 static void find_own_rounds(CsimPlan *plan, P2p *p) {
   P2pHints hints = {0};
@@ -359,8 +353,7 @@ static void p2p_teardown(CsimPlan *plan) {
   g_free(p);
 }
 
-/* --- lanes and peers
- * ----------------------------------------------------------------------------------------------- */
+/* --- lanes and peers ------------------------------------------------------------------------------- */
 
 static gboolean has_copy(const CsimPlan *plan, int rank, int channel) {
   if (!is_transfer(plan, rank, rank)) return FALSE;

@@ -6,8 +6,7 @@
 static const PlanClass *const classes[] = {&plan_ring,      &plan_tree, &plan_nvls,
                                            &plan_nvls_tree, &plan_p2p,  &plan_hypercube};
 
-/* --- a range, chunk by chunk
- * --------------------------------------------------------------------------------------- */
+/* --- a range, chunk by chunk ----------------------------------------------------------------------- */
 
 enum { FLAGS, RECV_PEER, SEND_PEER, SRC, DST, LEFT, CHUNK };
 
@@ -38,8 +37,7 @@ gboolean plan_stream_next(const CsimPlan *plan, CsimPlanCursor *cursor, CsimPrim
   return TRUE;
 }
 
-/* --- one rank: NCCL copies, if the buffers differ
- * ------------------------------------------------------------------- */
+/* --- one rank: NCCL copies, if the buffers differ -------------------------------------------------- */
 
 static int solo_lanes(const CsimPlan *plan, int rank, int channel) {
   return 1;
@@ -70,8 +68,7 @@ static const PlanClass plan_solo = {
     .next = plan_stream_next,
 };
 
-/* --- making one
- * ---------------------------------------------------------------------------------------------------- */
+/* --- making one ------------------------------------------------------------------------------------ */
 
 static const PlanClass *find_class(const CsimPlanSpec *spec) {
   for (guint i = 0; i < G_N_ELEMENTS(classes); i++)
@@ -128,8 +125,7 @@ void csim_plan_free(CsimPlan *plan) {
   g_free(plan);
 }
 
-/* --- questions
- * ----------------------------------------------------------------------------------------------------- */
+/* --- questions ------------------------------------------------------------------------------------- */
 
 const CsimPlanSpec *csim_plan_spec(const CsimPlan *plan) {
   return &plan->spec;
@@ -162,8 +158,7 @@ gboolean csim_plan_next(const CsimPlan *plan, CsimPlanCursor *cursor, CsimPrim *
   return plan->next(plan, cursor, out);
 }
 
-/* --- registry
- * ------------------------------------------------------------------------------------------------------ */
+/* --- registry -------------------------------------------------------------------------------------- */
 
 static const char *coll_list(guint colls) {
   g_autoptr(GString) text = g_string_new(NULL);

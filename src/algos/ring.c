@@ -56,8 +56,7 @@ static inline void next_loop(int64_t *at, CsimBytes stride) {
   at[STEP] = 0;
 }
 
-/* --- all_reduce
- * ---------------------------------------------------------------------------------------------------- */
+/* --- all_reduce ------------------------------------------------------------------------------------ */
 
 static guint all_reduce_flags(int step, int n) {
   if (step == 0) return PRIM_SEND;
@@ -84,8 +83,7 @@ static gboolean all_reduce_next(const CsimPlan *plan, CsimPlanCursor *cursor, Cs
   return TRUE;
 }
 
-/* --- all_gather, reduce_scatter
- * ------------------------------------------------------------------------------------ */
+/* --- all_gather, reduce_scatter -------------------------------------------------------------------- */
 
 static gboolean all_gather_next(const CsimPlan *plan, CsimPlanCursor *cursor, CsimPrim *out) {
   int64_t *at = cursor->state;
@@ -122,8 +120,7 @@ static void symmetric_start(const CsimPlan *plan, CsimPlanCursor *cursor) {
   at[INDEX] = at[FIRST_INDEX];
 }
 
-/* --- broadcast, reduce
- * --------------------------------------------------------------------------------------------- */
+/* --- broadcast, reduce ----------------------------------------------------------------------------- */
 
 static guint chain_flags(const CsimPlan *plan, CsimLane lane) {
   int root = plan->spec.root;
@@ -151,9 +148,7 @@ static void chain_start(const CsimPlan *plan, CsimPlanCursor *cursor) {
                                           .chunk = part->chunk});
 }
 
-/* --- class
- * ---------------------------------------------------------------------------------------------------------
- * */
+/* --- class ----------------------------------------------------------------------------------------- */
 
 static gboolean ring_setup(CsimPlan *plan, GError **error) {
   switch (plan->spec.coll) {

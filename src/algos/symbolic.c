@@ -5,9 +5,7 @@
 
 #include <string.h>
 
-/* --- sets
- * ----------------------------------------------------------------------------------------------------------
- * */
+/* --- sets ------------------------------------------------------------------------------------------ */
 
 struct SymSets {
   int n_ranks;
@@ -102,9 +100,7 @@ char *sym_set_text(const SymSets *sets, const SymSet *set) {
   return g_string_free(text, FALSE);
 }
 
-/* --- values
- * --------------------------------------------------------------------------------------------------------
- * */
+/* --- values ---------------------------------------------------------------------------------------- */
 
 static SymPiece *piece_at(const GArray *array, guint i) {
   return &g_array_index(array, SymPiece, i);
@@ -156,9 +152,7 @@ const char *sym_value_add(SymSets *sets, GArray *value, const GArray *other, Csi
   return NULL;
 }
 
-/* --- buffers
- * -------------------------------------------------------------------------------------------------------
- * */
+/* --- buffers --------------------------------------------------------------------------------------- */
 
 /* The first piece that ends after the place. */
 static guint find_piece(const GArray *buffer, CsimBytes place) {

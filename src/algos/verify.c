@@ -62,8 +62,7 @@ static gboolean fail(Run *run, const Lane *lane, const char *format, ...) {
   return FALSE;
 }
 
-/* --- lanes and connections
- * ----------------------------------------------------------------------------------------- */
+/* --- lanes and connections ------------------------------------------------------------------------- */
 
 typedef struct {
   int channel, from, to, tag;
@@ -141,8 +140,7 @@ static gboolean join_ends(Run *run, GArray *ends) {
   return TRUE;
 }
 
-/* --- one primitive
- * ------------------------------------------------------------------------------------------------- */
+/* --- one primitive --------------------------------------------------------------------------------- */
 
 static guint first_of(guint base, int peer) {
   return peer >= 0 ? base + (guint)peer : base;
@@ -287,8 +285,7 @@ static gboolean do_prim(Run *run, Lane *l) {
   return TRUE;
 }
 
-/* --- barriers
- * ------------------------------------------------------------------------------------------------------ */
+/* --- barriers -------------------------------------------------------------------------------------- */
 
 /* Lets the lane's group go when all of it has come. */
 static void arrive(Run *run, Lane *l) {
@@ -306,9 +303,7 @@ static void arrive(Run *run, Lane *l) {
   }
 }
 
-/* --- running
- * -------------------------------------------------------------------------------------------------------
- * */
+/* --- running --------------------------------------------------------------------------------------- */
 
 /* Runs the lane until it must wait; FALSE on an error. */
 static gboolean run_lane(Run *run, Lane *l) {
@@ -343,8 +338,7 @@ static gboolean run_all(Run *run) {
   return TRUE;
 }
 
-/* --- how it ended
- * -------------------------------------------------------------------------------------------------- */
+/* --- how it ended ---------------------------------------------------------------------------------- */
 
 #define TOLD_WAITS 8
 
@@ -381,8 +375,7 @@ static gboolean check_ends(Run *run) {
   return TRUE;
 }
 
-/* --- begin and end
- * ------------------------------------------------------------------------------------------------- */
+/* --- begin and end --------------------------------------------------------------------------------- */
 
 static void open_run(Run *run) {
   int n = run->plan->n;

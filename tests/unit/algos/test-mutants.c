@@ -170,8 +170,7 @@ static void test_case(gconstpointer data) {
   break_all(c->coll, c->algo, c->n, c->per_node);
 }
 
-/* --- what it says
- * -------------------------------------------------------------------------------------------------- */
+/* --- what it says ---------------------------------------------------------------------------------- */
 
 static void assert_says(CsimPlan *plan, CsimLane lane, int step, Change how, const char *text) {
   g_autofree char *message = NULL;

@@ -43,9 +43,7 @@ static CsimPlan *small_plan(const Toy *toy, CsimColl coll, CsimAlgo algo, CsimBy
   return toy_plan(toy, coll, algo, 0, bytes, 16, chunk);
 }
 
-/* --- bytes
- * ---------------------------------------------------------------------------------------------------------
- * */
+/* --- bytes ----------------------------------------------------------------------------------------- */
 
 /* Whatever the size: every byte takes as many hops as the algorithm says, over all ranks together. */
 static void test_total_bytes(void) {
@@ -109,9 +107,7 @@ static void test_double_tree_load(void) {
   }
 }
 
-/* --- steps
- * ---------------------------------------------------------------------------------------------------------
- * */
+/* --- steps ----------------------------------------------------------------------------------------- */
 
 static void test_ring_steps(void) {
   for (int n = 2; n <= 12; n++) {
@@ -201,9 +197,7 @@ static void test_chain_ends(void) {
   }
 }
 
-/* --- lanes
- * ---------------------------------------------------------------------------------------------------------
- * */
+/* --- lanes ----------------------------------------------------------------------------------------- */
 
 static void test_tree_lanes(void) {
   g_autoptr(Toy) toy = toy_new_even(12, 3, 2);
@@ -267,8 +261,7 @@ static void test_p2p_peers(void) {
   }
 }
 
-/* --- refusals, registry, text
- * -------------------------------------------------------------------------------------- */
+/* --- refusals, registry, text ---------------------------------------------------------------------- */
 
 static void assert_refused(const Toy *toy, CsimColl coll, CsimAlgo algo, int root, CsimErrorCode code,
                            const char *text) {

@@ -3,9 +3,7 @@
  */
 #include "toy.h"
 
-/* --- rings
- * ---------------------------------------------------------------------------------------------------------
- * */
+/* --- rings ----------------------------------------------------------------------------------------- */
 
 static int ring_position(const void *data, int channel, int rank) {
   return ((const Toy *)data)->position[channel][rank];
@@ -35,9 +33,7 @@ static void make_rings(Toy *toy, guint32 seed) {
   }
 }
 
-/* --- trees
- * ---------------------------------------------------------------------------------------------------------
- * */
+/* --- trees ----------------------------------------------------------------------------------------- */
 
 typedef struct {
   int up, child[2], which;
@@ -104,8 +100,7 @@ static void tree(const void *data, int channel, int rank, int *up, int down[3]) 
   if (t.child[1] >= 0 && place == 0) down[n++] = gpu(toy, channel, t.child[1], 0);
 }
 
-/* --- NVLS: the first n_heads GPUs of each node
- * ----------------------------------------------------------------------- */
+/* --- NVLS: the first n_heads GPUs of each node ----------------------------------------------------- */
 
 static int nvls_head(const void *data, int rank, int h) {
   const Toy *toy = data;
@@ -128,8 +123,7 @@ static void nvls_tree(const void *data, int channel, int head_rank, int *up, int
   down[0] = -1;
 }
 
-/* --- send and receive
- * ---------------------------------------------------------------------------------------------- */
+/* --- send and receive ------------------------------------------------------------------------------ */
 
 /* The i-th distance of groups: 0, 1, 3, 6, 10 ... modulo the next power of two, without those past the end.
  * */
@@ -164,8 +158,7 @@ static void p2p_split(const void *data, int from, int to, CsimBytes bytes, int r
   *first_channel = round * 5 % toy->n_channels;
 }
 
-/* --- making one
- * ---------------------------------------------------------------------------------------------------- */
+/* --- making one ------------------------------------------------------------------------------------ */
 
 static int gcd(int a, int b) {
   return b == 0 ? a : gcd(b, a % b);
