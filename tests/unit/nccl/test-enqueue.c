@@ -67,7 +67,7 @@ static void assert_no_gap(const CsimPart *parts, int n, CsimBytes total) {
   g_assert_cmpint(at, ==, total);
 }
 
-/* Source: fact sheet 9.8 (rules of NCCL 2.30.7 recomputed independently). */
+/* Rules of NCCL 2.30.7, src/enqueue.cc, worked by hand. */
 static void test_worked_examples(void) {
   static const struct {
     CsimBytes bytes;

@@ -172,7 +172,7 @@ static void test_vectors(void) {
   g_assert_cmpint(n_different, ==, 0);
 }
 
-/* ---- Worked tables (fact sheet 9.2, 9.4, 9.5, 9.7: NCCL 2.30.7 on synthetic machines), so that the rules are held without the vectors ---- */
+/* ---- What NCCL 2.30.7's own code gives on synthetic machines, so that the rules are held without the vectors ---- */
 
 typedef struct {
   const char *name;
