@@ -46,7 +46,7 @@ fetch_cjson() {
 
 # --- build ---
 need liblzma-dev zlib1g-dev libicu-dev dpkg-dev binutils
-cjson=${CJSON_SOURCE:-$build-cjson}
+cjson=${CJSON_SOURCE:-$build/cjson-source}
 [ -f "$cjson/cjson/cJSON.c" ] || [ -n "${CJSON_SOURCE:-}" ] || fetch_cjson "$cjson"
 [ -f "$cjson/cjson/cJSON.c" ] || die "no $cjson/cjson/cJSON.c"
 [ -f "$build/build.ninja" ] ||
