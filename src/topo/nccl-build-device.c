@@ -132,7 +132,7 @@ static void add_net(CsimBuild *b, CsimNodeType type, const CsimNcclElement *xml,
       csim_system_add(b->system, type, csim_build_id(at->host, (uint64_t)(int64_t)at->dev), xml->loc);
   int64_t mbps = csim_nccl_xml_int(xml, "speed", 0);
   if (mbps <= 0) mbps = 10000;
-  net->label = g_strdup(csim_nccl_xml_value(xml, "name"));
+  net->label = csim_build_label(xml, "name");
   net->net.dev = at->dev;
   net->net.bw = (float)(mbps / 8000.0);
   net->net.latency = float_of(xml, "latency");

@@ -33,6 +33,13 @@ gboolean csim_build_int(CsimBuild *b, const CsimNcclElement *node, const char *k
   return TRUE;
 }
 
+char *csim_build_label(const CsimNcclElement *node, const char *key) {
+  char *text = g_strdup(csim_nccl_xml_value(node, key));
+  for (char *p = text; p != NULL && *p != '\0'; p++)
+    if (!g_ascii_isprint(*p)) *p = '?';
+  return text;
+}
+
 /* --- hosts and CPUs ----------------------------------------------------- */
 
 int csim_build_host(CsimBuild *b, const CsimNcclElement *cpu) {
@@ -77,6 +84,16 @@ static gboolean read_x86(CsimBuild *b, const CsimNcclElement *xml, CsimTopoNode 
 
 static gboolean add_pci(CsimBuild *b, const CsimNcclElement *xml, CsimTopoNode *parent, int host);
 
+static gboolean has_room(CsimBuild *b, const CsimNcclElement *xml) {
+  for (int t = 0; t < CSIM_N_NODE_TYPES; t++) {
+    if (csim_system_n(b->system, t) < CSIM_NCCL_XML_MAX_NODES) continue;
+    return csim_build_fail(b, xml->loc, CSIM_NCCL_INTERNAL_ERROR, "too-many-nodes",
+                           "more than %d %s nodes; NCCL's limit", CSIM_NCCL_XML_MAX_NODES,
+                           csim_node_type_name(t));
+  }
+  return TRUE;
+}
+
 /* NICs straight under a cpu are virtual; all of a host share one NIC node, on the first such cpu. */
 static gboolean add_virtual_nic(CsimBuild *b, const CsimNcclElement *xml, CsimTopoNode *cpu, int host) {
   uint64_t id = csim_build_id(host, 0);
@@ -91,12 +108,12 @@ static gboolean add_virtual_nic(CsimBuild *b, const CsimNcclElement *xml, CsimTo
 static gboolean add_cpu(CsimBuild *b, const CsimNcclElement *xml) {
   int numa, host = csim_build_host(b, xml);
   const char *arch;
-  if (!csim_build_int(b, xml, "numaid", &numa)) return FALSE;
+  if (!has_room(b, xml) || !csim_build_int(b, xml, "numaid", &numa)) return FALSE;
   CsimTopoNode *cpu =
       csim_system_add(b->system, CSIM_NODE_CPU, csim_build_id(host, (uint64_t)(int64_t)numa), xml->loc);
   cpu->cpu.vendor = cpu->cpu.model = -1;
   cpu->cpu.numa = numa;
-  cpu->label = g_strdup(csim_nccl_xml_value(xml, "affinity"));
+  cpu->label = csim_build_label(xml, "affinity");
   if (!csim_build_text(b, xml, "arch", &arch)) return FALSE;
   cpu->cpu.arch = csim_dict_cpu_arch(arch);
   if (cpu->cpu.arch == CSIM_ARCH_X86 && !read_x86(b, xml, cpu)) return FALSE;
@@ -161,6 +178,7 @@ static void connect_partitions(CsimBuild *b, CsimTopoNode *first, CsimTopoNode *
 static gboolean add_pci(CsimBuild *b, const CsimNcclElement *xml, CsimTopoNode *parent, int host) {
   PciAttrs pci;
   CsimTopoNode *node = NULL, *dev = NULL;
+  if (!has_room(b, xml)) return FALSE;
   if (!read_pci(b, xml, &pci) || !csim_build_gpus(b, xml, host, pci.bus, &dev)) return FALSE;
   const CsimNcclElement *nic = csim_nccl_xml_sub_named(xml, "nic");
   if (nic != NULL) {

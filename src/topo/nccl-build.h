@@ -26,6 +26,9 @@ gboolean csim_build_fail(CsimBuild *b, CsimLoc loc, int result, const char *reas
 gboolean csim_build_text(CsimBuild *b, const CsimNcclElement *node, const char *key, const char **out);
 gboolean csim_build_int(CsimBuild *b, const CsimNcclElement *node, const char *key, int *out);
 
+/* Copy of a text for people, printable; NULL if absent. */
+char *csim_build_label(const CsimNcclElement *node, const char *key);
+
 static inline uint64_t csim_build_id(int host, uint64_t local) {
   return (uint64_t)host << 56 | (local & CSIM_NODE_LOCAL_MASK);
 }

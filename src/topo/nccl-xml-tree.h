@@ -11,6 +11,9 @@
 #define CSIM_NCCL_XML_MAX_ATTRS 16 /* kept; NCCL reads and drops the rest */
 #define CSIM_NCCL_XML_MAX_CHILDREN 640
 #define CSIM_NCCL_XML_MAX_ELEMENTS 256    /* a host */
+#define CSIM_NCCL_XML_MAX_HOSTS 72        /* NCCL_MAX_LOCAL_RANKS: ranks, so hosts, of one NVLink domain */
+#define CSIM_NCCL_XML_MAX_NOTES 20        /* ours: unknown elements that are listed */
+#define CSIM_NCCL_XML_MAX_NODES 640       /* NCCL_TOPO_MAX_NODES, a type */
 #define CSIM_NCCL_XML_MAX_TEXT 254        /* bytes of a name or value */
 #define CSIM_NCCL_XML_MAX_DEPTH 256       /* ours */
 #define CSIM_NCCL_XML_MAX_READ_ATTRS 1000 /* ours */

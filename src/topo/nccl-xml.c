@@ -23,7 +23,8 @@ typedef struct {
 typedef struct {
   const char *at, *end;
   CsimLoc loc; /* of *at */
-  guint depth, n_hosts;
+  guint depth, n_unknown;
+  GPtrArray *hosts; /* distinct host_hash texts, at most CSIM_NCCL_XML_MAX_HOSTS */
   CsimNcclXml *xml;
   CsimDiag *diag;
   CsimNcclOutcome *outcome;
@@ -277,12 +278,9 @@ static CsimNcclElement *keep_element(Reader *r, const Tag *tag, CsimNcclElement 
 /* A second host in the file raises NCCL's limit of elements: only NCCL's own fusion of several hosts makes such a file. */
 static void count_host(Reader *r, const CsimNcclElement *node) {
   const char *hash = csim_nccl_xml_value(node, "host_hash");
-  if (hash == NULL || strcmp(node->name, "cpu") != 0) return;
-  for (guint i = 0; i + 1 < r->xml->elements->len; i++) {
-    const char *other = csim_nccl_xml_value(g_ptr_array_index(r->xml->elements, i), "host_hash");
-    if (other != NULL && strcmp(other, hash) == 0) return;
-  }
-  r->n_hosts++;
+  if (hash == NULL || strcmp(node->name, "cpu") != 0 || r->hosts->len >= CSIM_NCCL_XML_MAX_HOSTS) return;
+  if (!g_ptr_array_find_with_equal_func(r->hosts, hash, g_str_equal, NULL))
+    g_ptr_array_add(r->hosts, (gpointer)hash);
 }
 
 static gboolean check_version(Reader *r, const CsimNcclElement *node) {
@@ -296,7 +294,7 @@ static gboolean check_version(Reader *r, const CsimNcclElement *node) {
 }
 
 static gboolean check_room(Reader *r, const CsimNcclElement *head) {
-  guint limit = CSIM_NCCL_XML_MAX_ELEMENTS * MAX(r->n_hosts, 1);
+  guint limit = CSIM_NCCL_XML_MAX_ELEMENTS * MAX(r->hosts->len, 1);
   if (r->xml->elements->len >= limit) {
     g_autofree char *text = g_strdup_printf("more than %u elements; NCCL's limit is 256 a host", limit);
     return over_limit(r, r->loc, "too-many-elements", text);
@@ -316,11 +314,16 @@ static gboolean skip_element(Reader *r, const Tag *tag) {
   return load_children(r, NULL, tag, in_nothing);
 }
 
+static void report_unknown(Reader *r, const Tag *tag) {
+  if (++r->n_unknown > CSIM_NCCL_XML_MAX_NOTES) return;
+  csim_diag_add(r->diag, CSIM_FINDING_NOTE, CSIM_ERROR_NCCL, tag->loc,
+                "<%s> is not known here; NCCL skips it with all it holds%s", tag->name,
+                r->n_unknown == CSIM_NCCL_XML_MAX_NOTES ? " (more of this kind are not listed)" : "");
+}
+
 static gboolean load_element(Reader *r, CsimNcclElement *head, const Tag *tag, const char *const *known) {
   if (!g_strv_contains(known, tag->name)) {
-    if (known[0] != NULL)
-      csim_diag_add(r->diag, CSIM_FINDING_NOTE, CSIM_ERROR_NCCL, tag->loc,
-                    "<%s> is not known here; NCCL skips it with all it holds", tag->name);
+    if (known[0] != NULL) report_unknown(r, tag);
     return skip_element(r, tag);
   }
   CsimNcclElement *node = keep_element(r, tag, head);
@@ -411,7 +414,9 @@ CsimNcclXml *csim_nccl_xml_parse_outcome(const char *name, const char *text, gsi
               .outcome = outcome != NULL ? outcome : &unused,
               .error = error};
   *r.outcome = (CsimNcclOutcome){0};
+  r.hosts = g_ptr_array_new();
   gboolean ok = load_children(&r, NULL, NULL, in_file);
+  g_ptr_array_unref(r.hosts);
   r.outcome->n_elements = xml->elements->len;
   if (!ok) {
     explain_refusal(error, name, text, length);
