@@ -2,8 +2,11 @@
 #   term_svg  1: SVG, 0: PNG        output  file to write        data  file with: size_bytes time_us busbw_gbps algorithm-index
 #   heading, subheading, source     texts                        n_series, series_1 ... names of the algorithm/protocol pairs
 # Runs alone: gnuplot -e "term_svg=1; output='x.svg'; ..." run.gp
-if (term_svg) set terminal svg size 900,480 dynamic font "DejaVu Sans,13" background "white" noenhanced
-else set terminal pngcairo size 1350,720 fontscale 1.5 font "DejaVu Sans,9" background "white" noenhanced
+if (term_svg) {
+  set terminal svg size 900,480 dynamic font "DejaVu Sans,13" background "white" noenhanced
+} else {
+  set terminal pngcairo size 1350,720 font "DejaVu Sans,14" background "white" noenhanced
+}
 set output output
 
 # Legible in black and white: every series differs by its mark, not by colour alone (palette: Okabe and Ito).
@@ -12,22 +15,22 @@ array marks[7] = [7, 5, 9, 13, 11, 6, 4]
 colour(i) = colours[(i - 1) % 7 + 1]
 mark(i) = marks[(i - 1) % 7 + 1]
 
-set multiplot layout 1,2 margins 0.085,0.985,0.185,0.83 spacing 0.10,0
+set multiplot layout 1,2 margins 0.085,0.97,0.15,0.83 spacing 0.11,0
 set label 1 heading at screen 0.5,0.955 center font ",15"
 set label 2 subheading at screen 0.5,0.905 center
-set label 3 source at screen 0.985,0.025 right font ",10" textcolor "#555555"
+set label 3 source at screen 0.97,0.025 right font ",10" textcolor "#555555"
 
 set logscale x 2
 set format x '%.0b%B'
-set xtics rotate by -45 nomirror
+set xtics nomirror
 set ytics nomirror
 set border 3
 set grid xtics ytics linetype 1 linecolor "#dddddd"
-set xlabel "message size (bytes)" offset 0,-0.6
+set xlabel "message size (bytes)"
 set key top left reverse Left samplen 2 spacing 1.1
 
 set yrange [0:*]
-set ylabel "bus bandwidth (GB/s, 10^9)"
+set ylabel "bus bandwidth (GB/s = 10^9 bytes/s)"
 plot data using 1:3 with lines linewidth 1.5 linecolor "#999999" notitle, \
      for [i=1:n_series] data using ($4 == i ? $1 : NaN):3 with points pointtype mark(i) pointsize 1 linecolor rgb colour(i) \
      title value(sprintf("series_%d", i))
