@@ -1,7 +1,6 @@
 /* Building the flattened system, and moving bandwidth along paths. */
 #include "nccl/search-state.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -202,8 +201,11 @@ float csim_search_link_bw(const CsimSearch *s, const CsimTopoNode *node, guint i
   return s->links[GPOINTER_TO_INT(g_hash_table_lookup(s->first_link, node)) - 1 + (int)i].bw;
 }
 
+/* roundf for values far below 2^31, inline: the sum is exact in double, so halves still go away from zero. */
+static inline float round_away(float x) { return (float)(int)((double)x + (x < 0 ? -0.5 : 0.5)); }
+
 /* Rounded to 1/1000 after each subtraction, in float, as NCCL does: sums of steps such as 17.5 must cancel exactly. */
-static float sub_round(float a, float b) { return roundf((a - b) * 1000) / 1000; }
+static inline float sub_round(float a, float b) { return round_away((a - b) * 1000) / 1000; }
 
 /* What a hop costs on the link itself and on the way back. */
 static void hop_cost(const CsimSearchLink *link, gboolean from_gpu, float bw, float pci_bw, float *forward, float *backward) {

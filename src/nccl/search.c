@@ -105,8 +105,8 @@ static void set_types(Outer *o) {
   if (s->n_gpus > 1) type_range(s->gpu_gpu, s->n_gpus, s->n_gpus, TRUE, &o->min_intra, &o->max_intra);
   if (!s->limits.inter || s->n_nets == 0) return;
   type_range(s->gpu_net, s->n_gpus, s->n_nets, FALSE, &o->min_inter, &o->max_inter);
-  o->max_intra = o->max_inter;
   if (s->limits.min_sm < 90) o->max_inter = CSIM_PATH_SYS;
+  o->max_inter = MIN(o->max_inter, CSIM_PATH_NET); /* an attempt with DIS is never made */
 }
 
 /* Two NVLink islands with something slower in between (two sockets of an old PCIe server). */
@@ -171,7 +171,7 @@ static gboolean relax(Outer *o) {
     return work->pattern = CSIM_PATTERN_TREE, TRUE;
   work->pattern = best->pattern;
 
-  int max_intra = inter ? work->type_inter : o->max_intra;
+  int max_intra = inter ? work->type_inter : MIN(o->max_intra, CSIM_PATH_NET);
   if (work->type_intra < max_intra && (none || work->type_intra < best->type_intra)) return work->type_intra++, TRUE;
   work->type_intra = o->min_intra;
 
