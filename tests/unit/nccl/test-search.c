@@ -1,5 +1,6 @@
 /* The channel search on the machines of the fact sheet's section 9 (results of NCCL 2.30.7's own code), its limits, and graph files. */
 #include "nccl/graph-xml.h"
+#include "topo/nccl-xml.h"
 #include "toy-nodes.h"
 
 #include <glib/gstdio.h>
@@ -170,6 +171,29 @@ static void test_bad_files(void) {
   }
 }
 
+static char *reference(const char *path) {
+  const char *base = g_getenv("COLLSIM_REFERENCE"), *root = g_getenv("COLLSIM_SOURCE_ROOT");
+  if (base) return g_build_filename(base, path, NULL);
+  return g_build_filename(root ? root : ".", "..", "shared", path, NULL);
+}
+
+/* What NCCL 2.28 dumped on two real H200 (NVLS off). Its dump has no rank attribute yet. */
+static void test_real_dump(void) {
+  g_autofree char *topo = reference("measurements/h200-pair/topo.xml"), *dump = reference("measurements/h200-pair/graph.xml"), *real = NULL;
+  if (!g_file_get_contents(dump, &real, NULL, NULL)) return g_test_skip("reference data absent");
+  g_autoptr(CsimSystem) system = csim_system_load(topo, NULL, NULL);
+  g_assert_nonnull(system);
+  g_autoptr(GPtrArray) systems = g_ptr_array_new();
+  g_ptr_array_add(systems, system);
+  CsimCluster cluster = {.n_nodes = 1, .systems = systems, .node_system = (guint[]){0}};
+  g_autoptr(CsimNcclEnv) env = csim_nccl_env_new(NULL, (const char *[]){"NCCL_NVLS_ENABLE=0", NULL}, NULL, NULL);
+  g_autoptr(CsimComm) comm = csim_comm_new(&(CsimCommSpec){.cluster = &cluster, .env = env}, NULL, NULL);
+  g_autofree char *text = csim_comm_graph_xml(comm);
+  g_autoptr(GRegex) rank = g_regex_new(" rank=\"[0-9]+\"", 0, 0, NULL);
+  g_autofree char *plain = g_regex_replace_literal(rank, text, -1, 0, "", 0, NULL);
+  g_assert_cmpstr(g_strchomp(plain), ==, g_strchomp(real));
+}
+
 int main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -181,5 +205,6 @@ int main(int argc, char **argv) {
   g_test_add_func("/search/file/round-trip", test_file_round_trip);
   g_test_add_func("/search/file/decides", test_file_decides);
   g_test_add_func("/search/file/bad", test_bad_files);
+  g_test_add_func("/search/real-dump", test_real_dump);
   return g_test_run();
 }
