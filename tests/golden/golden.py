@@ -6,9 +6,9 @@ Usage: golden.py COLLSIM SOURCE_ROOT FILE... [--update]
 A *.test file:              In a *.md file, the blocks marked ```console:
     # comment                   $ command
     $ command                   what it prints, stdout and stderr mixed;
-    > a line of stdout          a line "..." stands for any number of lines
-    ! a line of stderr
-    ? exit code, if not 0
+    > a line of stdout          a line "..." stands for any number of lines,
+    ! a line of stderr          and simulated figures (with a decimal point) may
+    ? exit code, if not 0       have moved by up to 5 % (or 1) since then; bars too
 
 Commands run in a shell, in the source root, with an empty environment but for PATH (collsim first), HOME and TMP (an
 empty folder). --update rewrites the expected lines (markdown: only of blocks without "...").
@@ -66,11 +66,27 @@ def run(command, environment, root, mixed):
     return lines + ([f"? {done.returncode}"] if done.returncode else [])
 
 
-def matches(expected, actual):
-    if "..." not in expected:
-        return [line.rstrip() for line in expected] == [line.rstrip() for line in actual]
-    pattern = "".join("(?:.*\n)*" if line == "..." else re.escape(line.rstrip()) + "\n" for line in expected)
-    return re.fullmatch(pattern, "".join(line.rstrip() + "\n" for line in actual)) is not None
+def is_near(a, b):
+    decimal, bar = re.compile(r"\d+\.\d+"), re.compile(r"[#.]{10,}")
+    if decimal.fullmatch(a) and decimal.fullmatch(b):
+        return abs(float(a) - float(b)) <= max(0.05 * float(a), 1)
+    return a == b or bool(bar.fullmatch(a) and bar.fullmatch(b))
+
+
+def same_line(expected, actual, tolerant):
+    if not tolerant:
+        return expected.rstrip() == actual.rstrip()
+    a, b = expected.split(), actual.split()
+    return len(a) == len(b) and all(map(is_near, a, b))
+
+
+def matches(expected, actual, tolerant):
+    """expected may hold lines "...", each for any number of lines."""
+    if not expected or not actual:
+        return not actual and all(line == "..." for line in expected)
+    if expected[0] == "...":
+        return matches(expected[1:], actual, tolerant) or matches(expected, actual[1:], tolerant)
+    return same_line(expected[0], actual[0], tolerant) and matches(expected[1:], actual[1:], tolerant)
 
 
 def check_file(path, environment, root, update, counter):
@@ -79,7 +95,7 @@ def check_file(path, environment, root, update, counter):
     edits, good = [], True
     for case in list((markdown_cases if mixed else recipe_cases)(lines)):
         actual = run(case.command, environment, root, mixed)
-        same = matches(case.expected, actual)
+        same = matches(case.expected, actual, mixed)
         if update and not same and "..." not in case.expected:
             edits.append((case, actual))
             same = True
