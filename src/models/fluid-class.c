@@ -2,16 +2,17 @@
  * models/fluid-class.c - classes of like flows: look-up, recycling, and the order of their flows.
  */
 #include "models/fluid-internal.h"
+#include <stdlib.h>
 #include <string.h>
 
 /* Classes without flows are kept, since the same transfers come again; from this number on, and if most are
  * empty, a new one takes the place of an empty one (an all-to-all meets each of its pairs once). */
 #define RECYCLE_FROM 16384
 
-static int64_t fixed_weight(float weight) {
+static uint32_t fixed_weight(float weight) {
   int64_t w = (int64_t)((double)weight * WEIGHT_ONE + 0.5);
-  g_assert(w > 0);
-  return w;
+  g_assert(w > 0 && w <= G_MAXUINT32);
+  return (uint32_t)w;
 }
 
 static uint32_t hash_key(const CsimFlowLink *links, guint n_links, CsimRate cap) {
@@ -51,9 +52,18 @@ static void hash_remove(CsimFluid *f, uint32_t class) {
 
 /* ---- storage ---- */
 
+void *csim_fluid_grow(void *array, gsize old_bytes, gsize new_bytes) {
+  void *larger;
+  if (posix_memalign(&larger, 64, new_bytes) != 0) g_error("out of memory: %" G_GSIZE_FORMAT " bytes", new_bytes);
+  if (old_bytes > 0) memcpy(larger, array, old_bytes);
+  free(array);
+  return larger;
+}
+
 static void grow_classes(CsimFluid *f) {
-  f->classes_capacity = MAX(64, 2 * f->classes_capacity);
-  f->classes = g_renew(Class, f->classes, f->classes_capacity);
+  guint old = f->classes_capacity;
+  f->classes_capacity = MAX(64, 2 * old);
+  f->classes = csim_fluid_grow(f->classes, old * sizeof(Class), f->classes_capacity * sizeof(Class));
   f->queued.at = g_renew(uint32_t, f->queued.at, 2 * f->classes_capacity); /* a star takes one out unseen */
   f->component_classes.at = g_renew(uint32_t, f->component_classes.at, f->classes_capacity);
   f->n_buckets = f->classes_capacity;
@@ -113,7 +123,7 @@ static uint32_t new_class(CsimFluid *f, const CsimFlowLink *links, guint n_links
   uint32_t first = n_links ? take_block(f, n_links) : 0;
   Class *c = &f->classes[class];
   c->cap = cap;
-  c->n_links = n_links;
+  c->n_links = (uint8_t)n_links;
   c->first = first;
   c->hash = hash;
   c->head = c->tail = NONE;

@@ -27,25 +27,28 @@ enum { CSIM_FLUID_EVENT_FLOW, CSIM_FLUID_EVENT_HOME }; /* kinds of the fluid's o
 
 typedef unsigned __int128 Demand;
 
-/* What starts, ends and solves of every kind read: two cache lines. */
+/* Two cache lines: starts and ends on a loose link need the first only. */
 typedef struct {
   Demand demand;         /* sum of weight x cap over its flows; UNCAPPED for a flow without a cap */
   CsimRate capacity;
   int64_t weight;        /* sum over its flows */
   double max_cap;        /* no flow since the link was last empty had more */
   double soft_limit;     /* what max_cap x weight may be before softness is felt */
-  double share;          /* for soft links that are not loose; else infinite */
   uint32_t flows;
-  uint32_t first;        /* incidences of active classes */
-  uint32_t n_classes;    /* and how many */
-  uint32_t home_first;   /* shared classes whose home it is */
-  uint32_t mark;         /* epoch of the last visit */
   uint8_t curve;         /* softness; 0: none */
   uint8_t loose;
   uint8_t tight, was_tight; /* the caps do not fit: now, and at the last solve */
   uint8_t dirty, touched, home_queued;
   uint8_t binding, bound; /* bound: filling stopped here (scratch) */
+
+  double share;          /* for soft links that are not loose; else infinite */
+  uint32_t first;        /* incidences of active classes */
+  uint32_t n_classes;    /* and how many */
+  uint32_t home_first;   /* shared classes whose home it is */
+  uint32_t mark;         /* epoch of the last visit */
+  uint64_t reserved[5];
 } Link;
+G_STATIC_ASSERT(sizeof(Link) == 128 && G_STRUCT_OFFSET(Link, share) == 64);
 
 /* The rest. */
 typedef struct {
@@ -60,24 +63,29 @@ typedef struct {
 
 typedef struct {
   uint32_t link, class, next, prev;
-  int64_t weight;
+  uint32_t weight;
 } Incidence;
 
+/* Two cache lines: direct flows need the first only. */
 typedef struct {
   CsimRate cap;          /* 0: none */
   double rate, max_min;  /* bytes/s */
-  double served;         /* at `at` */
   double carried;        /* bytes of flows that ended since the class became active */
-  CsimTime at, since;    /* since: of the last change of rate */
-  CsimTime date;         /* of the first flow's completion, shared classes */
   uint32_t flows, head, tail;
-  uint32_t n_links, first; /* block of incidences */
+  uint32_t first;        /* block of incidences */
   uint32_t hash, hash_next;
-  uint32_t home_next, home_prev;
-  uint32_t mark;
+  uint8_t n_links;
   uint8_t direct, queued, fixed;
   uint8_t repeats;       /* a link occurs twice */
+
+  double served;         /* at `at` */
+  CsimTime at, since;    /* since: of the last change of rate */
+  CsimTime date;         /* of the first flow's completion, shared classes */
+  uint32_t home_next, home_prev;
+  uint32_t mark;
+  uint32_t reserved[5];
 } Class;
+G_STATIC_ASSERT(sizeof(Class) == 128 && G_STRUCT_OFFSET(Class, served) == 64);
 
 typedef struct {
   double finish;         /* value of the class's `served` at which it ends (shared) */
@@ -90,6 +98,7 @@ typedef struct {
   uint32_t entity;
   uint16_t handler, kind;
 } Flow;
+G_STATIC_ASSERT(sizeof(Flow) == 64);
 
 /* Values of (1 + x^p)^(-1/p), remembered: few caps and few shares occur. */
 #define CURVE_MEMO 1024
@@ -99,6 +108,7 @@ typedef struct {
 } Curve;
 
 #define TIMERS_PER_CHUNK 256
+G_STATIC_ASSERT(CSIM_FLUID_MAX_LINKS <= G_MAXUINT8);
 
 typedef struct { uint32_t *at; guint n; } IndexList; /* at: room for all of what it indexes */
 
@@ -134,6 +144,8 @@ struct CsimFluid {
 };
 
 /* fluid-class.c */
+/* A larger copy of an array, at a multiple of 64 so that no element lies across cache lines; for free(). */
+void *csim_fluid_grow(void *array, gsize old_bytes, gsize new_bytes);
 uint32_t csim_fluid_class(CsimFluid *f, const CsimFlowLink *links, guint n_links, CsimRate cap);
 void csim_fluid_class_activate(CsimFluid *f, uint32_t class);
 void csim_fluid_class_deactivate(CsimFluid *f, uint32_t class);

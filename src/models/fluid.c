@@ -4,6 +4,7 @@
  */
 #include "models/fluid-internal.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define FLOW_INDEX_BITS 24
@@ -24,12 +25,12 @@ CsimFluid *csim_fluid_new(CsimEngine *engine) {
 
 void csim_fluid_free(CsimFluid *f) {
   if (!f) return;
-  g_free(f->links);
+  free(f->links);
   g_free(f->cold);
-  g_free(f->classes);
+  free(f->classes);
   g_free(f->buckets);
   g_free(f->incidences);
-  g_free(f->flows);
+  free(f->flows);
   g_free(f->ended);
   g_free(f->dirty.at);
   g_free(f->touched.at);
@@ -45,8 +46,9 @@ void csim_fluid_free(CsimFluid *f) {
 /* ---- links ---- */
 
 static void grow_links(CsimFluid *f) {
-  f->links_capacity = MAX(64, 2 * f->links_capacity);
-  f->links = g_renew(Link, f->links, f->links_capacity);
+  guint old = f->links_capacity;
+  f->links_capacity = MAX(64, 2 * old);
+  f->links = csim_fluid_grow(f->links, old * sizeof(Link), f->links_capacity * sizeof(Link));
   f->cold = g_renew(LinkCold, f->cold, f->links_capacity);
   f->dirty.at = g_renew(uint32_t, f->dirty.at, f->links_capacity);
   f->touched.at = g_renew(uint32_t, f->touched.at, f->links_capacity);
@@ -96,7 +98,7 @@ static void grow_flows(CsimFluid *f) {
   guint old = f->flows_capacity;
   f->flows_capacity = MAX(256, 2 * old);
   g_assert(f->flows_capacity <= FLOW_INDEX_MAX + 1);
-  f->flows = g_renew(Flow, f->flows, f->flows_capacity);
+  f->flows = csim_fluid_grow(f->flows, old * sizeof(Flow), f->flows_capacity * sizeof(Flow));
   f->ended = g_renew(Flow, f->ended, f->flows_capacity);
   for (guint i = MIN(f->flows_capacity, FLOW_INDEX_MAX); i-- > old;) {
     f->flows[i].generation = 0;

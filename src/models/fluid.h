@@ -42,7 +42,7 @@ void csim_fluid_set_capacity(CsimFluid *fluid, CsimLinkId link, CsimRate capacit
 guint csim_fluid_n_links(const CsimFluid *fluid);
 const char *csim_fluid_link_name(const CsimFluid *fluid, CsimLinkId link); /* as given */
 
-/* weight > 0; kept to 2^-24 (exact for every float of 1 and more). */
+/* 0 < weight < 256; kept to 2^-24 (exact for every float of 1 and more). */
 typedef struct { CsimLinkId link; float weight; } CsimFlowLink;
 
 /* Starts now; fires (handler, kind, entity, arg) when the last byte has left. cap: 0 for none. n_links may be 0 if
