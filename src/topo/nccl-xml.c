@@ -22,7 +22,8 @@ typedef struct {
 
 typedef struct {
   const char *at, *end;
-  CsimLoc loc; /* of *at */
+  CsimLoc loc;  /* of *at */
+  CsimLoc last; /* of the character before */
   guint depth, n_unknown;
   GPtrArray *hosts; /* distinct host_hash texts, at most CSIM_NCCL_XML_MAX_HOSTS */
   CsimNcclXml *xml;
@@ -81,6 +82,7 @@ static const char *show(char c, char *buf) {
 /* --- characters and words ----------------------------------------------- */
 
 static void advance(Reader *r) {
+  r->last = r->loc;
   if (*r->at++ == '\n') {
     r->loc.line++;
     r->loc.col = 1;
@@ -191,18 +193,11 @@ static gboolean expect_close(Reader *r, char last, CsimLoc loc) {
   return refuse(r, loc, "bad-character-in-tag", text);
 }
 
-/* The place of the character that was read last. */
-static CsimLoc before(const Reader *r) {
-  CsimLoc loc = r->loc;
-  if (loc.col > 1) loc.col--;
-  return loc;
-}
-
 static gboolean read_closing_tag(Reader *r, Tag *tag) {
   char last;
   tag->kind = TAG_CLOSE;
   if (!read_word(r, tag->name, NULL, &last)) return FALSE;
-  return expect_close(r, last, before(r));
+  return expect_close(r, last, r->last);
 }
 
 static gboolean read_opening_tag(Reader *r, Tag *tag, char last) {
@@ -213,7 +208,7 @@ static gboolean read_opening_tag(Reader *r, Tag *tag, char last) {
     tag->kind = TAG_SINGLE;
     if (!read_word(r, rest, NULL, &last)) return FALSE;
   }
-  return expect_close(r, last, before(r));
+  return expect_close(r, last, r->last);
 }
 
 static gboolean find_tag(Reader *r, gboolean *found) {
