@@ -112,7 +112,7 @@ static gboolean cube_next(const CsimPlan *plan, CsimPlanCursor *cursor, CsimPrim
     return TRUE;
   }
   if (at[STEP] == steps(plan)) return FALSE;
-  *out = (CsimPrim){CSIM_PRIM_KERNEL_END, CSIM_PEER_NONE, CSIM_PEER_NONE, 0, 0, 0};
+  *out = (CsimPrim){.flags = CSIM_PRIM_KERNEL_END, .recv_peer = CSIM_PEER_NONE, .send_peer = CSIM_PEER_NONE};
   begin_step(plan, cursor, (int)at[STEP]++);
   return TRUE;
 }

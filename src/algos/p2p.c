@@ -216,7 +216,7 @@ static void p2p_start(const CsimPlan *plan, CsimPlanCursor *cursor) {
 
 static gboolean barrier(int64_t *at, CsimPrim *out) {
   at[BARRIERS]++;
-  *out = (CsimPrim){CSIM_PRIM_BATCH_END, CSIM_PEER_NONE, CSIM_PEER_NONE, 0, 0, 0};
+  *out = (CsimPrim){.flags = CSIM_PRIM_BATCH_END, .recv_peer = CSIM_PEER_NONE, .send_peer = CSIM_PEER_NONE};
   return TRUE;
 }
 

@@ -35,18 +35,44 @@ enum { CSIM_PRIM_FROM_DST = 16 };
  * group of calls a step); a launch gap. */
 enum { CSIM_PRIM_BATCH_END = 32, CSIM_PRIM_KERNEL_END = 64 };
 
+/* Which of a lane's peers a primitive uses: an index, none, all, or the first m >= 1 of them (PAT only). */
 #define CSIM_PEER_NONE (-1)
 #define CSIM_PEER_ALL (-2)
+#define CSIM_PEER_FIRST(m) (-2 - (m))
+
+/* The same as a range of the n peers that the lane has. */
+static inline int csim_peer_begin(int peer) {
+  return peer >= 0 ? peer : 0;
+}
+static inline int csim_peer_count(int peer, int n) {
+  return peer == CSIM_PEER_NONE ? 0 : peer == CSIM_PEER_ALL ? n : peer >= 0 ? 1 : -2 - peer;
+}
 
 typedef struct {
   uint16_t flags;
-  int recv_peer, send_peer;         /* index into the lane's peers of that direction, CSIM_PEER_ALL, or CSIM_PEER_NONE */
+  /* Of the peers that it sends to, the first `more` get only a piece of a message: it goes on with the next
+   * primitive that sends there, and leaves when that one says so (PAT puts many small blocks into one
+   * message). The receiver takes piece by piece, and may begin when the whole message is there. */
+  uint16_t more;
+  int recv_peer, send_peer;         /* of the lane's peers of that direction */
   CsimBytes src_offset, dst_offset; /* in the rank's send / receive buffer; unused parts are 0 */
   CsimBytes bytes;                  /* may be 0: the step still takes its turn */
 } CsimPrim;
 
-typedef enum { CSIM_ROLE_RING, CSIM_ROLE_TREE_UP, CSIM_ROLE_TREE_DOWN, CSIM_ROLE_TREE_ROOT, CSIM_ROLE_NVLS_SCATTER, CSIM_ROLE_NVLS_REDUCE,
-               CSIM_ROLE_NVLS_BCAST, CSIM_ROLE_NVLS_GATHER, CSIM_ROLE_P2P_SEND, CSIM_ROLE_P2P_RECV, CSIM_ROLE_P2P_COPY } CsimRole;
+typedef enum {
+  CSIM_ROLE_RING,
+  CSIM_ROLE_TREE_UP,
+  CSIM_ROLE_TREE_DOWN,
+  CSIM_ROLE_TREE_ROOT,
+  CSIM_ROLE_NVLS_SCATTER,
+  CSIM_ROLE_NVLS_REDUCE,
+  CSIM_ROLE_NVLS_BCAST,
+  CSIM_ROLE_NVLS_GATHER,
+  CSIM_ROLE_P2P_SEND,
+  CSIM_ROLE_P2P_RECV,
+  CSIM_ROLE_P2P_COPY,
+  CSIM_ROLE_PAT
+} CsimRole;
 
 typedef struct { int rank, channel, index; } CsimLane; /* index: 0..csim_plan_lanes(plan, rank, channel)-1 */
 
@@ -67,15 +93,18 @@ typedef struct {
   int (*ring_rank_at)(const void *data, int channel, int position);
   void (*tree)(const void *data, int channel, int rank, int *up, int down[3]);
   int n_heads; /* NVLS heads a node */
-  int (*nvls_head)(const void *data, int rank, int h);             /* rank of head h of rank's node */
-  int (*node_ranks)(const void *data, int rank, const int **ranks); /* ranks of rank's node, in order; returns how many */
+  /* Rank of head h of rank's node. */
+  int (*nvls_head)(const void *data, int rank, int h);
+  /* Ranks of rank's node, in order; returns how many. */
+  int (*node_ranks)(const void *data, int rank, const int **ranks);
   void (*nvls_tree)(const void *data, int channel, int head_rank, int *up, int down[3]);
   /* FALSE past the last round, which is the same for all ranks. Round R: a sends to b if and only if b
    * receives from a; every ordered pair, self included, meets in exactly one round. */
   gboolean (*p2p_round)(const void *data, int rank, int round, int *send_to, int *recv_from);
   /* Part p of n_parts is [p*part, (p+1)*part) of the bytes and goes over channel (first_channel + p) mod
    * n_channels; first_channel depends on the round only. n_parts <= n_channels. */
-  void (*p2p_split)(const void *data, int from, int to, CsimBytes bytes, int round, int *n_parts, CsimBytes *part, CsimBytes *chunk, int *first_channel);
+  void (*p2p_split)(const void *data, int from, int to, CsimBytes bytes, int round, int *n_parts,
+                    CsimBytes *part, CsimBytes *chunk, int *first_channel);
 } CsimShape;
 
 /* One channel's share, as nccl/tune.h's CsimPart. */
@@ -83,14 +112,17 @@ typedef struct { CsimBytes offset, bytes, chunk; } CsimPlanPart;
 
 typedef struct {
   CsimColl coll;
-  CsimAlgo algo;       /* CSIM_ALGO_P2P for send/recv based collectives */
-  CsimBytes count_bytes; /* NCCL's count x element size: whole buffer for all_reduce, broadcast, reduce, sendrecv; one rank's block for the others */
+  CsimAlgo algo; /* CSIM_ALGO_P2P for send/recv based collectives */
+  /* NCCL's count x element size: whole buffer for all_reduce, broadcast, reduce, sendrecv; one rank's block
+   * for the others. */
+  CsimBytes count_bytes;
   int elem_bytes;
   int root;
-  int n_channels;      /* that take part */
+  int n_channels;            /* that take part; P2P: all send/recv channels of the communicator */
   const CsimPlanPart *parts; /* n_channels; not for P2P. Copied. */
-  int align_bytes;     /* rounding of the last ring loop's chunk: 16 (NCCL) */
-  const CsimShape *shape; /* must outlive the plan */
+  int align_bytes;           /* rounding of the last ring loop's chunk: 16 (NCCL) */
+  CsimBytes slot_bytes;      /* PAT: of a connection; 0: the caller cannot run messages of several pieces */
+  const CsimShape *shape;    /* must outlive the plan */
 } CsimPlanSpec;
 
 typedef struct CsimPlan CsimPlan;

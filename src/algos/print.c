@@ -18,6 +18,7 @@ const char *csim_role_name(CsimRole role) {
       [CSIM_ROLE_P2P_SEND] = "send",
       [CSIM_ROLE_P2P_RECV] = "recv",
       [CSIM_ROLE_P2P_COPY] = "copy",
+      [CSIM_ROLE_PAT] = "pat",
   };
   return names[role];
 }
@@ -44,8 +45,7 @@ const char *csim_prim_name(const CsimPrim *prim) {
 static void print_peers(const CsimPlan *plan, CsimLane lane, gboolean send, int peer, GString *out) {
   if (peer == CSIM_PEER_NONE) return;
   g_string_append(out, send ? " to " : " from ");
-  int first = peer == CSIM_PEER_ALL ? 0 : peer;
-  int end = peer == CSIM_PEER_ALL ? csim_plan_n_peers(plan, lane, send) : peer + 1;
+  int first = csim_peer_begin(peer), end = first + csim_peer_count(peer, csim_plan_n_peers(plan, lane, send));
   for (int i = first; i < end; i++)
     g_string_append_printf(out, "%s%d", i > first ? "," : "", csim_plan_peer(plan, lane, send, i).rank);
 }
@@ -63,6 +63,7 @@ static void print_prim(const CsimPlan *plan, CsimLane lane, int step, const Csim
     print_range(out, p->flags & CSIM_PRIM_FROM_DST ? "out" : "in", p->src_offset, p->bytes);
   if (p->flags & CSIM_PRIM_DST) print_range(out, "-> out", p->dst_offset, p->bytes);
   print_peers(plan, lane, TRUE, p->send_peer, out);
+  if (p->more > 0) g_string_append_printf(out, " (to the first %d: more follows)", p->more);
   g_string_append_c(out, '\n');
 }
 

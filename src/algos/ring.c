@@ -42,6 +42,7 @@ static inline void previous_index(const CsimPlan *plan, int64_t *at) {
 
 static void prim(CsimPrim *out, guint flags, CsimBytes src, CsimBytes dst, CsimBytes bytes) {
   out->flags = (uint16_t)flags;
+  out->more = 0;
   out->recv_peer = flags & CSIM_PRIM_RECV ? 0 : CSIM_PEER_NONE;
   out->send_peer = flags & CSIM_PRIM_SEND ? 0 : CSIM_PEER_NONE;
   out->src_offset = flags & CSIM_PRIM_SRC ? src : 0;

@@ -152,6 +152,35 @@ const char *sym_value_add(SymSets *sets, GArray *value, const GArray *other, Csi
   return NULL;
 }
 
+/* --- messages ---------------------------------------------------------------------------------------- */
+
+void sym_message_put(SymMessage *message, const GArray *value) {
+  if (!message->data) {
+    message->data = sym_array_new();
+    message->ends = g_array_new(FALSE, FALSE, sizeof(guint));
+  }
+  g_array_append_vals(message->data, value->data, value->len);
+  g_array_append_val(message->ends, message->data->len);
+}
+
+gboolean sym_message_take(SymMessage *message, GArray *value) {
+  guint i = message->taken++, begin = i > 0 ? g_array_index(message->ends, guint, i - 1) : 0;
+  guint end = g_array_index(message->ends, guint, i);
+  g_array_set_size(value, 0);
+  if (end > begin) g_array_append_vals(value, piece_at(message->data, begin), end - begin);
+  if (message->taken < message->ends->len) return FALSE;
+  message->taken = 0;
+  g_array_set_size(message->data, 0);
+  g_array_set_size(message->ends, 0);
+  return TRUE;
+}
+
+void sym_message_clear(SymMessage *message) {
+  if (!message->data) return;
+  g_array_unref(message->data);
+  g_array_unref(message->ends);
+}
+
 /* --- buffers --------------------------------------------------------------------------------------- */
 
 /* The first piece that ends after the place. */

@@ -37,6 +37,17 @@ void sym_value_set(GArray *value, CsimBytes bytes, CsimBytes src, const SymSet *
  */
 const char *sym_value_add(SymSets *sets, GArray *value, const GArray *other, CsimBytes *where);
 
+/* A message of several values, put and taken one by one; starts all zero. */
+typedef struct {
+  GArray *data; /* SymPiece */
+  GArray *ends; /* guint: where each value ends in data */
+  guint taken;  /* values */
+} SymMessage;
+void sym_message_put(SymMessage *message, const GArray *value);
+/* Replaces *value by the next one. TRUE if that was the last; the message is empty again then. */
+gboolean sym_message_take(SymMessage *message, GArray *value);
+void sym_message_clear(SymMessage *message);
+
 /* Stores the value from byte offset on. FALSE if a byte, *where, had been stored before. */
 gboolean sym_buffer_store(GArray *buffer, CsimBytes offset, const GArray *value, CsimBytes *where);
 /* Appends the bytes [offset, offset + bytes) to *value. FALSE if byte *where has not been stored. */

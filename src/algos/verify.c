@@ -15,8 +15,9 @@
 typedef struct {
   guint tx, rx; /* lanes */
   int from, to;
-  guint sent, taken; /* messages */
-  GArray **messages; /* [slots], made when first used */
+  guint sent, taken; /* whole messages */
+  gboolean open;     /* the next message has pieces, but not yet the last one */
+  SymMessage *slots; /* made when first used */
 } Conn;
 
 typedef struct {
@@ -24,7 +25,8 @@ typedef struct {
   CsimPrim prim;
   gboolean pending, done; /* pending: prim is to be done */
   gboolean at_barrier, queued;
-  guint recv, n_recv, send, n_send; /* in Run.lane_conns */
+  guint recv, send; /* first ones in Run.lane_conns */
+  int n_recv, n_send;
 } Lane;
 
 typedef struct {
@@ -134,20 +136,13 @@ static gboolean join_ends(Run *run, GArray *ends) {
                   : tx->send ? "has no receiver"
                              : "has no sender");
     run->lane_conns[tx->place] = run->lane_conns[rx->place] = run->conns->len;
-    Conn conn = {tx->lane, rx->lane, tx->from, tx->to, 0, 0, NULL};
+    Conn conn = {tx->lane, rx->lane, tx->from, tx->to, .slots = NULL};
     g_array_append_val(run->conns, conn);
   }
   return TRUE;
 }
 
 /* --- one primitive --------------------------------------------------------------------------------- */
-
-static guint first_of(guint base, int peer) {
-  return peer >= 0 ? base + (guint)peer : base;
-}
-static guint count_of(guint n, int peer) {
-  return peer == CSIM_PEER_NONE ? 0 : peer == CSIM_PEER_ALL ? n : 1;
-}
 
 typedef struct {
   const Lane *for_lane;
@@ -157,13 +152,14 @@ typedef struct {
 
 /* What the lane waits for; FALSE if nothing. */
 static gboolean find_wait(const Run *run, const Lane *l, Wait *wait) {
-  guint r0 = first_of(l->recv, l->prim.recv_peer), s0 = first_of(l->send, l->prim.send_peer);
-  for (guint i = 0; i < count_of(l->n_recv, l->prim.recv_peer); i++) {
+  guint r0 = l->recv + (guint)csim_peer_begin(l->prim.recv_peer),
+        s0 = l->send + (guint)csim_peer_begin(l->prim.send_peer);
+  for (int i = 0; i < csim_peer_count(l->prim.recv_peer, l->n_recv); i++) {
     const Conn *c = conn_at(run, r0 + i);
     *wait = (Wait){lane_at(run, c->tx), c, TRUE};
     if (c->sent == c->taken) return TRUE;
   }
-  for (guint i = 0; i < count_of(l->n_send, l->prim.send_peer); i++) {
+  for (int i = 0; i < csim_peer_count(l->prim.send_peer, l->n_send); i++) {
     const Conn *c = conn_at(run, s0 + i);
     *wait = (Wait){lane_at(run, c->rx), c, FALSE};
     if (c->sent - c->taken == (guint)run->slots) return TRUE;
@@ -229,24 +225,23 @@ static CsimBytes value_bytes(const GArray *value) {
 }
 
 static gboolean take(Run *run, const Lane *l, Conn *c, gboolean first) {
-  GArray *message = c->messages[c->taken % (guint)run->slots];
-  CsimBytes bytes = value_bytes(message);
+  gboolean last = sym_message_take(&c->slots[c->taken % (guint)run->slots], run->term);
+  CsimBytes bytes = value_bytes(run->term);
   if (bytes != l->prim.bytes)
     return fail(run, l, "%s expects %" PRId64 " bytes and rank %d sends %" PRId64, csim_prim_name(&l->prim),
                 l->prim.bytes, c->from, bytes);
-  g_array_set_size(run->term, 0);
-  g_array_append_vals(run->term, message->data, message->len);
-  c->taken++;
-  poke(run, c->tx);
+  if (last) {
+    c->taken++;
+    poke(run, c->tx);
+  }
   return add_term(run, l, first);
 }
 
-static void give(Run *run, Conn *c) {
-  if (!c->messages) c->messages = g_new0(GArray *, run->slots);
-  GArray **message = &c->messages[c->sent % (guint)run->slots];
-  if (!*message) *message = sym_array_new();
-  g_array_set_size(*message, 0);
-  g_array_append_vals(*message, run->value->data, run->value->len);
+static void give(Run *run, Conn *c, gboolean more) {
+  if (!c->slots) c->slots = g_new0(SymMessage, run->slots);
+  sym_message_put(&c->slots[c->sent % (guint)run->slots], run->value);
+  c->open = more;
+  if (more) return;
   c->sent++;
   poke(run, c->rx);
 }
@@ -264,7 +259,8 @@ static gboolean check_flags(Run *run, const Lane *l) {
   const CsimPrim *p = &l->prim;
   gboolean recv = (p->flags & CSIM_PRIM_RECV) != 0, send = (p->flags & CSIM_PRIM_SEND) != 0;
   if (recv != (p->recv_peer != CSIM_PEER_NONE) || send != (p->send_peer != CSIM_PEER_NONE) ||
-      p->recv_peer >= (int)l->n_recv || p->send_peer >= (int)l->n_send)
+      csim_peer_begin(p->recv_peer) + csim_peer_count(p->recv_peer, l->n_recv) > l->n_recv ||
+      csim_peer_begin(p->send_peer) + csim_peer_count(p->send_peer, l->n_send) > l->n_send)
     return fail(run, l, "%s has the wrong peers", csim_prim_name(p));
   if (recv || (p->flags & CSIM_PRIM_SRC)) return TRUE;
   return fail(run, l, "a primitive has nothing to work on");
@@ -272,16 +268,18 @@ static gboolean check_flags(Run *run, const Lane *l) {
 
 static gboolean do_prim(Run *run, Lane *l) {
   const CsimPrim *p = &l->prim;
-  guint r0 = first_of(l->recv, p->recv_peer), s0 = first_of(l->send, p->send_peer);
+  guint r0 = l->recv + (guint)csim_peer_begin(p->recv_peer),
+        s0 = l->send + (guint)csim_peer_begin(p->send_peer);
   gboolean first = TRUE;
   if (p->flags & CSIM_PRIM_SRC) {
     if (!load_own(run, l, run->term) || !add_term(run, l, TRUE)) return FALSE;
     first = FALSE;
   }
-  for (guint i = 0; i < count_of(l->n_recv, p->recv_peer); i++, first = FALSE)
+  for (int i = 0; i < csim_peer_count(p->recv_peer, l->n_recv); i++, first = FALSE)
     if (!take(run, l, conn_at(run, r0 + i), first)) return FALSE;
   if ((p->flags & CSIM_PRIM_DST) && !store(run, l)) return FALSE;
-  for (guint i = 0; i < count_of(l->n_send, p->send_peer); i++) give(run, conn_at(run, s0 + i));
+  for (int i = 0; i < csim_peer_count(p->send_peer, l->n_send); i++)
+    give(run, conn_at(run, s0 + i), i < p->more);
   return TRUE;
 }
 
@@ -368,6 +366,7 @@ static gboolean check_ends(Run *run) {
     if (!lane_at(run, i)->done) return report_deadlock(run, lane_at(run, i));
   for (guint i = 0; i < run->conns->len; i++) {
     const Conn *c = &g_array_index(run->conns, Conn, i);
+    if (c->open) return fail(run, lane_at(run, c->tx), "a message to rank %d has no end", c->to);
     if (c->sent != c->taken)
       return fail(run, lane_at(run, c->rx), "%u messages from rank %d are left over", c->sent - c->taken,
                   c->from);
@@ -395,10 +394,9 @@ static void open_run(Run *run) {
 
 static void free_messages(Run *run) {
   for (guint i = 0; i < run->conns->len; i++) {
-    GArray **messages = g_array_index(run->conns, Conn, i).messages;
-    for (int k = 0; messages && k < run->slots; k++)
-      if (messages[k]) g_array_unref(messages[k]);
-    g_free(messages);
+    SymMessage *slots = g_array_index(run->conns, Conn, i).slots;
+    for (int k = 0; slots && k < run->slots; k++) sym_message_clear(&slots[k]);
+    g_free(slots);
   }
 }
 

@@ -100,7 +100,7 @@ static gboolean survives(CsimPlan *plan, CsimLane lane, int step, Change how, ch
   mutant.step = step;
   mutant.change = how;
   plan->next = broken_next;
-  gboolean good = csim_plan_verify(plan, 4, &error);
+  gboolean good = csim_plan_verify(plan, 8, &error);
   plan->next = mutant.real;
   g_assert(good == (error == NULL));
   if (message) *message = g_strdup(error ? error->message : "");
@@ -158,6 +158,8 @@ static const Case cases[] = {
     {"nvls/all_gather", CSIM_COLL_ALL_GATHER, CSIM_ALGO_NVLS, 4, 4},
     {"nvls/reduce_scatter", CSIM_COLL_REDUCE_SCATTER, CSIM_ALGO_NVLS, 4, 4},
     {"nvlstree/all_reduce", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_NVLS_TREE, 6, 2},
+    {"pat/all_gather", CSIM_COLL_ALL_GATHER, CSIM_ALGO_PAT, 7, 1},
+    {"pat/reduce_scatter", CSIM_COLL_REDUCE_SCATTER, CSIM_ALGO_PAT, 7, 1},
     {"p2p/sendrecv", CSIM_COLL_SENDRECV, CSIM_ALGO_P2P, 5, 5},
     {"p2p/alltoall", CSIM_COLL_ALLTOALL, CSIM_ALGO_P2P, 5, 5},
     {"p2p/gather", CSIM_COLL_GATHER, CSIM_ALGO_P2P, 10, 5},

@@ -10,6 +10,7 @@
 
 typedef struct {
   int prims, sends, recvs;
+  int messages; /* whole ones, to all peers together */
   CsimBytes sent, copied;
 } Count;
 
@@ -22,11 +23,12 @@ static Count count_rank(const CsimPlan *plan, int rank) {
       CsimPrim p;
       csim_plan_start(plan, (CsimLane){rank, c, i}, &cursor);
       while (csim_plan_next(plan, &cursor, &p)) {
-        int to = p.send_peer == CSIM_PEER_ALL ? csim_plan_n_peers(plan, cursor.lane, TRUE) : p.send_peer >= 0;
+        int to = csim_peer_count(p.send_peer, csim_plan_n_peers(plan, cursor.lane, TRUE));
         count.prims++;
         count.sends += (p.flags & CSIM_PRIM_SEND) != 0;
         count.recvs += (p.flags & CSIM_PRIM_RECV) != 0;
         count.sent += to * p.bytes;
+        count.messages += to - p.more;
         if (!(p.flags & (CSIM_PRIM_RECV | CSIM_PRIM_SEND))) count.copied += p.bytes;
       }
     }
@@ -68,6 +70,8 @@ static void test_total_bytes(void) {
           {toy, CSIM_COLL_ALL_GATHER, CSIM_ALGO_NVLS, n * n * s},
           {toy, CSIM_COLL_REDUCE_SCATTER, CSIM_ALGO_NVLS, n * n * s},
           {nodes, CSIM_COLL_ALL_REDUCE, CSIM_ALGO_NVLS_TREE, 2 * n * s + 2 * (nodes->n_nodes - 1) * s},
+          {nodes, CSIM_COLL_ALL_GATHER, CSIM_ALGO_PAT, n * (n - 1) * s},
+          {nodes, CSIM_COLL_REDUCE_SCATTER, CSIM_ALGO_PAT, n * (n - 1) * s},
           {nodes, CSIM_COLL_SENDRECV, CSIM_ALGO_P2P, n * s},
           {nodes, CSIM_COLL_ALLTOALL, CSIM_ALGO_P2P, n * (n - 1) * s},
           {nodes, CSIM_COLL_GATHER, CSIM_ALGO_P2P, (n - 1) * s},
@@ -197,6 +201,25 @@ static void test_chain_ends(void) {
   }
 }
 
+/* PAT: log2(n) messages a rank when all blocks of a step fit in one, n - 1 when each fills its own. */
+static void test_pat_messages(void) {
+  for (int n = 2, log = 1; n <= 64; n++) {
+    if (n > 1 << log) log++;
+    g_autoptr(Toy) toy = toy_new_even(n, 1, 1);
+    for (int i = 0; i < 2; i++) {
+      CsimColl coll = i == 0 ? CSIM_COLL_ALL_GATHER : CSIM_COLL_REDUCE_SCATTER;
+      g_autoptr(CsimPlan) small = small_plan(toy, coll, CSIM_ALGO_PAT, 4, 64);
+      g_autoptr(CsimPlan) large = small_plan(toy, coll, CSIM_ALGO_PAT, 500, 500);
+      for (int r = 0; r < n; r++) {
+        g_assert_cmpint(count_rank(large, r).messages, ==, n - 1);
+        g_assert_cmpint(count_rank(small, r).prims, ==, n);
+        if (n == 1 << log) g_assert_cmpint(count_rank(small, r).messages, ==, log);
+        g_assert_cmpint(count_rank(small, r).messages, <=, log + 1);
+      }
+    }
+  }
+}
+
 /* --- lanes ----------------------------------------------------------------------------------------- */
 
 static void test_tree_lanes(void) {
@@ -286,6 +309,8 @@ static void test_refused(void) {
   node->shape.n_heads = 4;
   assert_refused(toy, CSIM_COLL_ALL_GATHER, CSIM_ALGO_TREE, 0, CSIM_ERROR_UNSUPPORTED,
                  "there is no Tree for all_gather");
+  assert_refused(toy, CSIM_COLL_ALL_GATHER, CSIM_ALGO_PAT, 0, CSIM_ERROR_UNSUPPORTED,
+                 "PAT all_gather is not simulated here");
   assert_refused(toy, CSIM_COLL_ALLTOALL, CSIM_ALGO_RING, 0, CSIM_ERROR_UNSUPPORTED,
                  "there is no Ring for alltoall");
   assert_refused(toy, CSIM_COLL_ALL_REDUCE, CSIM_ALGO_P2P, 0, CSIM_ERROR_UNSUPPORTED,
@@ -334,6 +359,7 @@ int main(int argc, char **argv) {
   g_test_add_func("/algos/plan/bytes-of-a-rank", test_bytes_of_a_rank);
   g_test_add_func("/algos/plan/double-tree-load", test_double_tree_load);
   g_test_add_func("/algos/plan/ring-steps", test_ring_steps);
+  g_test_add_func("/algos/plan/pat-messages", test_pat_messages);
   g_test_add_func("/algos/plan/last-loop", test_last_loop);
   g_test_add_func("/algos/plan/ring-order", test_ring_order);
   g_test_add_func("/algos/plan/chain-ends", test_chain_ends);

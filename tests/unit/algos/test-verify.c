@@ -38,6 +38,8 @@ static const Case cases[] = {
     {"nvls/all_gather", CSIM_COLL_ALL_GATHER, CSIM_ALGO_NVLS, TRUE},
     {"nvls/reduce_scatter", CSIM_COLL_REDUCE_SCATTER, CSIM_ALGO_NVLS, TRUE},
     {"nvlstree/all_reduce", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_NVLS_TREE, FALSE},
+    {"pat/all_gather", CSIM_COLL_ALL_GATHER, CSIM_ALGO_PAT, FALSE},
+    {"pat/reduce_scatter", CSIM_COLL_REDUCE_SCATTER, CSIM_ALGO_PAT, FALSE},
     {"p2p/sendrecv", CSIM_COLL_SENDRECV, CSIM_ALGO_P2P, FALSE},
     {"p2p/alltoall", CSIM_COLL_ALLTOALL, CSIM_ALGO_P2P, FALSE},
     {"p2p/gather", CSIM_COLL_GATHER, CSIM_ALGO_P2P, FALSE},
@@ -51,8 +53,9 @@ static gboolean can(const Case *c, int n) {
 
 /* A ring needs two messages in flight a connection: with one, everybody would wait for room. NCCL has two
  * chunks at least. */
+/* PAT fills NCCL's 8 slots. */
 static int least_slots(const Case *c) {
-  return c->algo == CSIM_ALGO_RING ? 2 : 1;
+  return c->algo == CSIM_ALGO_PAT ? 8 : c->algo == CSIM_ALGO_RING ? 2 : 1;
 }
 
 static void verify_case(const Case *c, int n, int n_channels, CsimBytes bytes) {
@@ -100,7 +103,8 @@ static void test_uneven_nodes(gconstpointer data) {
     while (n < 6 && nodes[i][n] > 0) n++;
     g_autoptr(Toy) toy = toy_new(nodes[i], n, 4, i);
     if (!can(c, toy->shape.n_ranks)) continue;
-    for (guint k = 0; k < G_N_ELEMENTS(sizes); k++) verify(toy, c->coll, c->algo, 1, sizes[k], 48, 2);
+    for (guint k = 0; k < G_N_ELEMENTS(sizes); k++)
+      verify(toy, c->coll, c->algo, 1, sizes[k], 48, MAX(2, least_slots(c)));
   }
 }
 

@@ -125,8 +125,8 @@ static void nvls_tree(const void *data, int channel, int head_rank, int *up, int
 
 /* --- send and receive ------------------------------------------------------------------------------ */
 
-/* The i-th distance of groups: 0, 1, 3, 6, 10 ... modulo the next power of two, without those past the end.
- * */
+/* The i-th distance of groups: 0, 1, 3, 6, 10 ... modulo the next power of two, without those past the
+ * end. */
 static int group_delta(int i, int n_groups) {
   int pow2 = 1, delta = 0;
   while (pow2 < n_groups) pow2 <<= 1;
@@ -240,6 +240,7 @@ CsimPlan *toy_plan(const Toy *toy, CsimColl coll, CsimAlgo algo, int root, CsimB
                        .n_channels = toy->n_channels,
                        .parts = parts,
                        .align_bytes = 16,
+                       .slot_bytes = 512,
                        .shape = &toy->shape};
   g_autoptr(GError) error = NULL;
   CsimPlan *plan = csim_plan_new(&spec, &error);
