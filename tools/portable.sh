@@ -26,6 +26,7 @@ need() {
 
 # "deb-src" lines for the archives that the machine installs from; none is enabled by default.
 source_list() {
+  # shellcheck disable=SC2016  # apt fills these in
   apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(COMPONENT)' 'Created-By: Packages' |
     awk '$3 == "main" && !seen[$0]++ { print "deb-src", $1, $2, $3 }'
 }
@@ -56,7 +57,7 @@ ninja -C "$build" src/cli/collsim >&2
 # --- the promise ---
 binary=$build/src/cli/collsim
 foreign=$(ldd "$binary" | awk '{ print $1 }' | grep -Ev '^(linux-vdso|libc\.so|libm\.so|libdl\.so|libpthread\.so|librt\.so|/lib.*/ld-linux)' || true)
-[ -z "$foreign" ] || die "needs more than glibc:" $foreign
+[ -z "$foreign" ] || die "needs more than glibc: $(echo "$foreign" | tr "\n" " ")"
 if nm "$binary" | grep -q 'icudt'; then die "ICU's data is inside"; fi
 newest=$(objdump -T "$binary" | grep -oE 'GLIBC_[0-9.]+' | sort -Vu | tail -n 1 | sed 's/GLIBC_//')
 [ "$(printf '%s\n%s\n' "$newest" "$promised" | sort -V | tail -n 1)" = "$promised" ] || die "needs glibc $newest, promised is $promised"
