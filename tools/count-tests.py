@@ -34,8 +34,8 @@ def main():
     status = int(sys.argv[2])
     suites = {}
     for suite in xml.parse(logs / "testlog.junit.xml").getroot().iter("testsuite"):
-        # meson: "project.suite.test" for TAP, "project.suite" for plain programs; the program is the last part.
-        suites.setdefault(suite.get("name").split(".")[-1], []).append(suite)
+        # meson: "project.project:suite / program"
+        suites.setdefault(suite.get("name").split(" / ")[-1], []).append(suite)
     passed = failed = skipped = 0
     names = []
     with open(logs / "testlog.json") as lines:
