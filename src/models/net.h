@@ -19,7 +19,8 @@ typedef struct {
   CsimTime g2p, p2g;        /* = proxy.g2p, proxy.p2g: flag between GPU and proxy thread */
   CsimTime t_post, t_poll;  /* = proxy.post, proxy.poll: serial per proxy thread and message */
   CsimTime flush;           /* = proxy.flush: read back after a GPUDirect receive, where the GPU needs it (sm < 90) */
-  CsimTime endpoint;        /* = <transport>.endpoint: one adapter with its driver path, each side, small message */
+  CsimTime endpoint;        /* = <transport>.endpoint: one adapter with its driver path, each side, small message; not part of
+                             * routes, whose latency has the PCIe way to the adapter, switches and cables */
   CsimTime step;            /* = <transport>.step: further software time per message (TCP stack), 0 for verbs */
   CsimRate stream_rate;     /* = <transport>.stream: limit of one connection (TCP stream, one QP); 0: none */
   CsimBytes inline_bytes;   /* = <transport>.inline: above this a message needs one more step (socket's inline part); 0: no such step */

@@ -89,9 +89,7 @@ static CsimTime cable_time(const CsimCatalogue *c, CsimTime given, const char *l
                     (double)csim_catalogue_time(c, "cable.per_metre"));
 }
 
-static void latencies(CsimFabric *f, const CsimFabricSpec *spec, const CsimCatalogue *c,
-                      const CsimNetModel *net) {
-  f->endpoint_latency = net->endpoint;
+static void latencies(CsimFabric *f, const CsimFabricSpec *spec, const CsimCatalogue *c) {
   f->switch_latency = csim_catalogue_time(
       c, spec->transport == CSIM_TRANSPORT_IB ? "switch.ib_latency" : "switch.ethernet_latency");
   if (spec->transport == CSIM_TRANSPORT_SLINGSHOT)
@@ -110,7 +108,7 @@ gboolean csim_fabric_init(const CsimFabricSpec *spec, guint rails, guint positio
   f->cable = spec->link_rate > 0 ? csim_net_payload_rate(net, spec->link_rate) : f->endpoint_rate;
   if (!shape(f, spec, MAX(radix, 2), error)) return FALSE;
   count_links(f);
-  latencies(f, spec, c, net);
+  latencies(f, spec, c);
   return TRUE;
 }
 
@@ -231,7 +229,7 @@ gboolean csim_fabric_path(const CsimFabric *f, CsimEndpoint from, CsimEndpoint t
     return FALSE;
   }
   Choice choice = {.from = leaf_port(f, from), .to = leaf_port(f, to)};
-  path->latency = 2 * f->endpoint_latency + 2 * f->cable_leaf;
+  path->latency = 2 * f->cable_leaf;
   if (choice.from.leaf != choice.to.leaf) {
     if (f->routing == CSIM_ROUTING_ECMP)
       choose_ecmp(f, from, to, flow_hash, &choice);

@@ -36,7 +36,7 @@ typedef struct {
   CsimRate endpoint_rate;         /* the widest NIC's payload */
   gboolean leaf_binds, pod_binds; /* adaptive: can a trunk be the limit? */
   guint n_links;
-  CsimTime endpoint_latency, switch_latency, cable_leaf, cable_spine, cable_core;
+  CsimTime switch_latency, cable_leaf, cable_spine, cable_core;
 } CsimFabric;
 
 /* endpoint_line: line rate of the widest NIC. */
@@ -48,7 +48,7 @@ gboolean csim_fabric_init(const CsimFabricSpec *spec, guint rails, guint positio
 typedef struct {
   guint n, link[CSIM_FABRIC_MAX_HOPS]; /* fabric link ids, in order */
   guint switches;
-  CsimTime latency;
+  CsimTime latency; /* switches and cables; adapters are models/net.h's */
 } CsimFabricPath;
 
 /* FALSE and CSIM_ERROR_ROUTE between two rails of a rail-only fabric. */

@@ -210,8 +210,10 @@ static void test_small_cluster_is_one_switch(void) {
   CsimRoute route = fabric(&b, 0, 0, 7, 3, 0);
   assert_route(&b, &route, "node0/nic0 out | node7/nic3 in");
   g_assert_cmpfloat_with_epsilon(gbps(&b, &route, 0), 48.7, 0.05);
-  /* ib_write_lat over one switch: 1.21 us measured. */
-  g_assert_cmpfloat_with_epsilon(csim_time_us(route.latency), 1.35, 0.15);
+  /* GPU to GPU over one switch: 1.5 us. */
+  CsimRoute send = nic(&b, 0, 0, TRUE, TRUE), receive = nic(&b, 3, 3, TRUE, FALSE);
+  CsimTime all = send.latency + route.latency + receive.latency + 2 * csim_machine_net(b.machine)->endpoint;
+  g_assert_cmpfloat_with_epsilon(csim_time_us(all), 1.5, 0.02);
   close_bench(&b);
 }
 
