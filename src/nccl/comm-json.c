@@ -153,13 +153,23 @@ static int *tree_row(const CsimComm *c, int channel) {
   return row;
 }
 
+/* An earlier channel that repeats the same search channel and tree, -1 none. */
+static int same_base(const CsimComm *c, int channel) {
+  for (int i = 0; i < channel; i++)
+    if (c->base[i] == c->base[channel]) return i;
+  return -1;
+}
+
 static Distinct distinct_rows(const CsimComm *c, int *(*row)(const CsimComm *, int), int n) {
   Distinct d = {g_ptr_array_new_with_free_func(g_free), g_array_new(FALSE, FALSE, sizeof(uint64_t)), {0}, n};
-  for (int i = 0; i < c->info.n_channels; i++) distinct_add(&d, i, row(c, i));
+  for (int i = 0; i < c->info.n_channels; i++) {
+    int same = same_base(c, i);
+    if (same >= 0) d.of_channel[i] = d.of_channel[same];
+    else distinct_add(&d, i, row(c, i));
+  }
   return d;
 }
 
-/* A channel's ring or tree depends only on its search channel (and tree 0 or 1): equal bases need not be built twice. */
 static cJSON *distinct_json(cJSON *root, const char *name, const CsimComm *c, const Distinct *d, int depth) {
   cJSON *object = cJSON_AddObjectToObject(root, name);
   add_ints(object, "ofChannel", d->of_channel, c->info.n_channels);
@@ -250,11 +260,31 @@ static void add_tuning(cJSON *root, const CsimComm *c) {
   if (tuning) cJSON_AddItemToObject(root, "tuning", csim_json_tuning(tuning));
 }
 
-cJSON *csim_comm_to_json(const CsimComm *c, guint parts) {
-  cJSON *root = cJSON_CreateObject();
+/* Ranks of each part of machine 0, when it falls into several. */
+static void add_groups(cJSON *root, const CsimComm *c) {
+  const CsimCommKind *kind = csim_comm_kind(c, 0);
+  if (kind->parts->len < 2) return;
+  cJSON *groups = cJSON_AddArrayToObject(root, "groups");
+  for (guint p = 0; p < kind->parts->len; p++) {
+    cJSON *group = cJSON_CreateArray();
+    for (int place = 0; place < kind->n_ranks; place++)
+      if (kind->part[place] == (int)p) cJSON_AddItemToArray(group, cJSON_CreateNumber(place));
+    cJSON_AddItemToArray(groups, group);
+  }
+}
+
+static void add_size(cJSON *root, const CsimComm *c) {
   cJSON_AddNumberToObject(root, "nNodes", c->info.n_machines);
+  if (c->info.n_ranks == c->info.n_machines * csim_comm_kind(c, 0)->n_ranks)
+    cJSON_AddNumberToObject(root, "ranksPerNode", csim_comm_kind(c, 0)->n_ranks);
   cJSON_AddNumberToObject(root, "nRanks", c->info.n_ranks);
   cJSON_AddNumberToObject(root, "ncclNodes", c->info.n_nodes);
+  add_groups(root, c);
+}
+
+cJSON *csim_comm_to_json(const CsimComm *c, guint parts) {
+  cJSON *root = cJSON_CreateObject();
+  add_size(root, c);
   if (parts & CSIM_JSON_SYSTEM) add_system(root, c);
   if (parts & CSIM_JSON_GRAPHS) add_graphs(root, c);
   if (parts & CSIM_JSON_CHANNELS) add_channels(root, c);

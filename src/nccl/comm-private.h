@@ -92,6 +92,9 @@ void csim_comm_nvls_setup(CsimComm *c);
 /* comm-p2p.c: send/recv channels. */
 void csim_comm_p2p_setup(CsimComm *c);
 
+/* comm-notes.c: findings about the finished communicator. */
+void csim_comm_notes(const CsimComm *c, CsimDiag *diag);
+
 /* The graph's order and NICs on a node for a runtime channel: search channel (odd nodes swap pairs where rings cross rails). */
 int csim_comm_ring_channel(const CsimComm *c, int node, int channel);
 

@@ -75,6 +75,7 @@ CsimComm *csim_comm_new(const CsimCommSpec *spec, CsimDiag *diag, GError **error
   csim_comm_count_channels(c);
   csim_comm_nvls_setup(c);
   csim_comm_p2p_setup(c);
+  csim_comm_notes(c, diag);
   return g_steal_pointer(&c);
 }
 

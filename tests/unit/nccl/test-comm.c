@@ -245,6 +245,39 @@ static void test_large(void) {
   toy_job_clear(&job);
 }
 
+/* Descriptions that are odd but not wrong. */
+static void test_odd(void) {
+  static const ToyNode odd[] = {
+      {17, 89, 0, 0, 1, FALSE, "16.0 GT/s PCIe", 16, 0},      /* 17 GPUs on one CPU */
+      {17, 90, 18, 0, 1, FALSE, "32.0 GT/s PCIe", 16, 400000}, /* 17 on one switch */
+      {3, 80, 0, 1, 1, FALSE, "16.0 GT/s PCIe", 8, 10000},    /* slow NICs */
+      {1, 75, 0, 0, 1, TRUE, "8.0 GT/s PCIe", 4, 0},          /* nothing to talk with */
+      {2, 70, 1, 0, 1, TRUE, "8.0 GT/s PCIe", 1, 1},          /* next to no bandwidth */
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(odd); i++)
+    for (guint machines = 1; machines <= 3; machines++) {
+      ToyJob job = toy_job(&odd[i], machines, NULL);
+      check_all(job.comm);
+      toy_job_clear(&job);
+    }
+}
+
+/* Several machines without a NIC, and rings that NCCL cannot find, are said so. */
+static void test_notes(void) {
+  CsimCluster *cluster = toy_cluster(&bare, 2);
+  g_autoptr(CsimDiag) diag = csim_diag_new();
+  g_autoptr(CsimComm) comm = csim_comm_new(&(CsimCommSpec){.cluster = cluster}, diag, NULL);
+  g_assert_nonnull(comm);
+  gboolean no_nic = FALSE, no_ring = FALSE;
+  for (guint i = 0; i < csim_diag_n(diag); i++) {
+    no_nic = no_nic || strstr(csim_diag_get(diag, i)->text, "has no NIC");
+    no_ring = no_ring || strstr(csim_diag_get(diag, i)->text, "finds no ring");
+  }
+  g_assert_true(no_nic && no_ring);
+  g_clear_pointer(&comm, csim_comm_free);
+  toy_cluster_free(cluster);
+}
+
 static void test_json_parts(void) {
   ToyJob job = toy_job(&h100, 2, NULL);
   cJSON *json = csim_comm_to_json(job.comm, CSIM_JSON_CHANNELS | CSIM_JSON_GRAPHS);
@@ -268,6 +301,8 @@ int main(int argc, char **argv) {
   g_test_add_func("/comm/conn/local", test_local_conn);
   g_test_add_func("/comm/gpus", test_part_of_gpus);
   g_test_add_func("/comm/large", test_large);
+  g_test_add_func("/comm/odd", test_odd);
+  g_test_add_func("/comm/notes", test_notes);
   g_test_add_func("/comm/json", test_json_parts);
   return g_test_run();
 }
