@@ -23,14 +23,15 @@ static void check_findings(const CsimDiag *diag) {
   }
 }
 
-/* A value with a quote of the other kind cannot be written so that it is read again; NCCL's own dump has the same fault. */
-static void check_rewrite(const CsimNcclXml *xml) {
+/* Without single quotes in the input no value holds a double one, and what is written must be read again to the same text. (NCCL's own
+ * dump writes such a value so that it cannot be read.) */
+static void check_rewrite(const CsimNcclXml *xml, gboolean single_quotes) {
   g_autofree char *once = csim_nccl_xml_to_text(xml);
   g_autoptr(CsimNcclXml) again = csim_nccl_xml_parse("again", once, strlen(once), NULL, NULL);
-  if (again == NULL) return;
+  if (single_quotes) return;
+  g_assert_nonnull(again);
   g_autofree char *twice = csim_nccl_xml_to_text(again);
-  if (csim_nccl_xml_n_elements(again) == csim_nccl_xml_n_elements(xml) && strchr(once, '\'') == NULL)
-    g_assert_cmpuint(strlen(twice), >, 0);
+  g_assert_cmpstr(once, ==, twice);
 }
 
 static guint check_graph(const CsimSystem *s) {
@@ -104,7 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (xml == NULL) {
     check_line(error->message);
   } else {
-    check_rewrite(xml);
+    check_rewrite(xml, memchr(data, '\'', size) != NULL);
     check_build(xml, TRUE, diag);
     check_build(xml, FALSE, diag);
   }
