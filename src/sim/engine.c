@@ -213,8 +213,9 @@ static void run_instant_end(CsimEngine *engine) {
 }
 
 /* Only cancelled entries are left: they go now, so that the queue's clock can come back to `now`. */
-static CsimEnd finish_idle(CsimEngine *engine) {
+static CsimEnd finish_idle(CsimEngine *engine, CsimTime until) {
   CsimQueueEntry entry;
+  if (until != CSIM_TIME_NEVER) engine->now = until;
   while (engine->class->pop(engine->queue, CSIM_TIME_NEVER, &entry))
     engine->stats.stale++;
   engine->class->rewind(engine->queue, engine->now);
@@ -222,7 +223,7 @@ static CsimEnd finish_idle(CsimEngine *engine) {
 }
 
 static CsimEnd finish_quiet(CsimEngine *engine, CsimTime until) {
-  if (engine->stats.pending == 0) return finish_idle(engine);
+  if (engine->stats.pending == 0) return finish_idle(engine, until);
   engine->now = until;
   return CSIM_END_TIME;
 }

@@ -72,7 +72,7 @@ typedef void (*CsimInstantFn)(CsimEngine *engine, void *owner);
 void csim_engine_at_instant_end(CsimEngine *engine, CsimInstantFn fn, void *owner);
 
 typedef enum {
-  CSIM_END_IDLE,        /* no events left */
+  CSIM_END_IDLE,        /* no events left; now == until if that was given, else the last event's date */
   CSIM_END_STOPPED,     /* csim_engine_stop was called */
   CSIM_END_TIME,        /* `until` reached; now == until */
   CSIM_END_EVENTS,      /* event limit reached */
