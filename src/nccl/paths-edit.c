@@ -9,19 +9,24 @@ static int merge_types(int a, int b) {
   return high == CSIM_PATH_PHB && low == CSIM_PATH_C2C ? CSIM_PATH_P2C : high;
 }
 
-/* from -> middle -> to becomes the path from -> to. */
-static void detour(CsimPaths *p, const CsimTopoNode *from, const CsimTopoNode *middle,
-                   const CsimTopoNode *to) {
+static void set_path(CsimPath *path, int type, float bw, int n_links, CsimTopoLink **links) {
+  g_free(path->link);
+  *path = (CsimPath){.type = type, .bw = bw, .n_links = n_links, .link = links};
+}
+
+/* from -> middle -> to becomes the path from -> to; no path if one half is none. */
+static void detour(CsimPaths *p, const CsimTopoNode *from, const CsimTopoNode *middle, const CsimTopoNode *to) {
   const CsimPath *a = csim_paths_at(p, from, middle), *b = csim_paths_at(p, middle, to);
   CsimPath *path = csim_paths_at(p, from, to);
+  if (a->type == CSIM_PATH_DIS || b->type == CSIM_PATH_DIS) {
+    set_path(path, CSIM_PATH_DIS, 0, 0, NULL);
+    return;
+  }
   CsimTopoLink **links = g_new(CsimTopoLink *, a->n_links + b->n_links);
   for (int i = 0; i < a->n_links; i++) links[i] = a->link[i];
   for (int i = 0; i < b->n_links; i++) links[a->n_links + i] = b->link[i];
-  g_free(path->link);
-  path->link = links;
-  path->n_links = a->n_links + b->n_links;
-  path->type = middle->type == CSIM_NODE_GPU ? CSIM_PATH_PXN : merge_types(a->type, b->type);
-  path->bw = MIN(a->bw, b->bw);
+  int type = middle->type == CSIM_NODE_GPU ? CSIM_PATH_PXN : merge_types(a->type, b->type);
+  set_path(path, type, MIN(a->bw, b->bw), a->n_links + b->n_links, links);
 }
 
 static const CsimTopoNode *need_local_cpu(CsimPaths *p, const CsimTopoNode *gpu) {
