@@ -2,22 +2,28 @@
  * exec/build.c - from a plan to lanes, connections and network ends.
  */
 #include "exec/exec-private.h"
+#include "models/prune.h"
 
 #define SM_CAPACITY INT64_C(1000000000000) /* a block has 1e12 ps of work in a second; flows weigh ps a byte */
+
+static void note_link(CsimExec *x, uint32_t machine_link, CsimRate capacity, double softness) {
+  CsimPruneLink rates = {capacity, softness};
+  g_array_append_val(x->machine_of, machine_link);
+  g_array_append_val(x->link_rates, rates);
+}
 
 CsimLinkId exec_fluid_link(CsimExec *x, CsimLinkId machine_link) {
   uint32_t *id = &x->fluid_of[machine_link];
   if (*id == NO_INDEX) {
     CsimRes res = csim_machine_link(x->spec.machine, machine_link);
     *id = csim_fluid_add_link(x->fluid, NULL, res.capacity, res.softness);
-    g_array_append_val(x->machine_of, machine_link);
+    note_link(x, machine_link, res.capacity, res.softness);
   }
   return *id;
 }
 
 static uint32_t add_sm_link(CsimExec *x) {
-  uint32_t none = NO_INDEX;
-  g_array_append_val(x->machine_of, none);
+  note_link(x, NO_INDEX, SM_CAPACITY, 0);
   return csim_fluid_add_link(x->fluid, NULL, SM_CAPACITY, 0);
 }
 
@@ -254,12 +260,33 @@ static gboolean set_multicast(CsimExec *x, Lane *l, GError **error) {
 
 static gboolean is_head_role(CsimRole role) { return role == CSIM_ROLE_NVLS_REDUCE || role == CSIM_ROLE_NVLS_BCAST; }
 
+/* Leaves out of all paths what this call's traffic cannot fill. */
+static void prune(CsimExec *x) {
+  guint n = 2 * x->n_conns + x->n_nets + x->n_lanes, k = 0;
+  g_autofree CsimPruneSpan *spans = g_new(CsimPruneSpan, n);
+  for (uint32_t i = 0; i < x->n_conns; i++) {
+    spans[k++] = (CsimPruneSpan){x->conns[i].tx_links, x->conns[i].n_tx_links};
+    spans[k++] = (CsimPruneSpan){x->conns[i].rx_links, x->conns[i].n_rx_links};
+  }
+  for (uint32_t i = 0; i < x->n_nets; i++) spans[k++] = (CsimPruneSpan){x->nets[i].links, x->nets[i].n_links};
+  for (uint32_t i = 0; i < x->n_lanes; i++) spans[k++] = (CsimPruneSpan){x->lanes[i].links, x->lanes[i].n_links};
+  csim_prune((const CsimPruneLink *)(void *)x->link_rates->data, x->link_rates->len, (CsimFlowLink *)(void *)x->links->data, spans, n);
+  k = 0;
+  for (uint32_t i = 0; i < x->n_conns; i++) {
+    x->conns[i].n_tx_links = (uint8_t)spans[k++].n;
+    x->conns[i].n_rx_links = (uint8_t)spans[k++].n;
+  }
+  for (uint32_t i = 0; i < x->n_nets; i++) x->nets[i].n_links = (uint16_t)spans[k++].n;
+  for (uint32_t i = 0; i < x->n_lanes; i++) x->lanes[i].n_links = (uint16_t)spans[k++].n;
+}
+
 gboolean exec_build(CsimExec *x, GError **error) {
   g_autoptr(GArray) lanes = g_array_new(FALSE, TRUE, sizeof(Lane));
   g_autoptr(GArray) blocks = g_array_new(FALSE, TRUE, sizeof(Group));
   x->lane_conns = g_array_new(FALSE, TRUE, sizeof(uint32_t));
   x->links = g_array_new(FALSE, TRUE, sizeof(CsimFlowLink));
   x->machine_of = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+  x->link_rates = g_array_new(FALSE, FALSE, sizeof(CsimPruneLink));
   x->ranks = g_new0(Rank, x->n_ranks);
   for (uint32_t r = 0; r < x->n_ranks; r++) {
     x->ranks[r].gpu = x->rank_gpu[r];
@@ -282,6 +309,7 @@ gboolean exec_build(CsimExec *x, GError **error) {
   x->nets = (Net *)(void *)g_array_free(g_steal_pointer(&nets), FALSE);
   for (uint32_t i = 0; ok && i < x->n_lanes; i++)
     if (is_head_role(x->lanes[i].role)) ok = set_multicast(x, &x->lanes[i], error);
+  if (ok) prune(x);
   return ok;
 }
 
@@ -289,6 +317,7 @@ void exec_unbuild(CsimExec *x) {
   g_clear_pointer(&x->lane_conns, g_array_unref);
   g_clear_pointer(&x->links, g_array_unref);
   g_clear_pointer(&x->machine_of, g_array_unref);
+  g_clear_pointer(&x->link_rates, g_array_unref);
   g_clear_pointer(&x->ranks, g_free);
   g_clear_pointer(&x->lanes, g_free);
   g_clear_pointer(&x->blocks, g_free);

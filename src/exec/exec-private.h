@@ -132,6 +132,7 @@ struct CsimExec {
   GArray *links;               /* CsimFlowLink */
   uint32_t *fluid_of;          /* machine link -> fluid link, NO_INDEX until used */
   GArray *machine_of;          /* fluid link -> machine link, NO_INDEX for SM links */
+  GArray *link_rates;          /* fluid link -> CsimPruneLink */
   uint32_t *work;              /* lanes to look at: ring buffer, one entry a lane */
   uint32_t work_head, work_n;
   uint8_t *in_work;            /* per lane */
