@@ -28,7 +28,8 @@ static gboolean all_nvlink(const CsimCommClass *cls) {
   for (int a = 0; a < cls->n_gpus; a++)
     for (int b = 0; b < cls->n_gpus; b++) {
       if (a == b) continue;
-      const CsimTopoNode *x = csim_system_node(cls->system, CSIM_NODE_GPU, a), *y = csim_system_node(cls->system, CSIM_NODE_GPU, b);
+      const CsimTopoNode *x = csim_system_node(cls->system, CSIM_NODE_GPU, a),
+                         *y = csim_system_node(cls->system, CSIM_NODE_GPU, b);
       if (csim_paths_get(cls->paths, x, y)->type >= CSIM_PATH_PIX) return FALSE;
     }
   return TRUE;
@@ -39,7 +40,8 @@ static float min_net_bw(const CsimCommClass *cls) {
   float bw = 0;
   for (int g = 0; g < cls->n_gpus; g++) {
     const CsimTopoNode *gpu = csim_system_node(cls->system, CSIM_NODE_GPU, g);
-    const CsimTopoNode *net = csim_system_n(cls->system, CSIM_NODE_NET) ? csim_paths_local_net(cls->paths, gpu, 0) : NULL;
+    const CsimTopoNode *net =
+        csim_system_n(cls->system, CSIM_NODE_NET) ? csim_paths_local_net(cls->paths, gpu, 0) : NULL;
     if (!net) return 0;
     float here = csim_paths_get(cls->paths, gpu, net)->bw;
     bw = g == 0 ? here : MIN(bw, here);
@@ -50,8 +52,10 @@ static float min_net_bw(const CsimCommClass *cls) {
 static void merge_class(CsimComm *c, const CsimCommClass *cls, gboolean first) {
   CsimCommInfo *info = &c->info;
   for (int g = 0; g < CSIM_N_GRAPHS; g++) {
-    if (first) c->agreed[g] = cls->graph[g];
-    else merge_graph(&c->agreed[g], &cls->graph[g]);
+    if (first)
+      c->agreed[g] = cls->graph[g];
+    else
+      merge_graph(&c->agreed[g], &cls->graph[g]);
   }
   merge_cpu(info, cls, first);
   info->min_sm = first ? cls->limits.min_sm : MIN(info->min_sm, cls->limits.min_sm);
@@ -111,7 +115,8 @@ static int grow(CsimComm *c, int n) {
   const CsimGraph *ring = &c->agreed[CSIM_GRAPH_RING], *chain = &c->agreed[CSIM_GRAPH_COLLNET_CHAIN];
   if (c->coll_net && chain->bw_intra > chain->bw_inter && c->info.n_ranks > c->info.n_nodes)
     n = copy_channels(c, n, MIN(CSIM_MAX_CHANNELS, n + n / 2));
-  if (c->info.min_sm >= 90 && c->info.n_nodes > 1 && ring->bw_intra > 45.0 && n < 16) n = copy_channels(c, n, 2 * n);
+  if (c->info.min_sm >= 90 && c->info.n_nodes > 1 && ring->bw_intra > 45.0 && n < 16)
+    n = copy_channels(c, n, 2 * n);
   return n;
 }
 

@@ -15,7 +15,9 @@ static void keep_first(CsimSystem *system, guint n) {
   }
 }
 
-static int compare_devs(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+static int compare_devs(const void *a, const void *b) {
+  return *(const int *)a - *(const int *)b;
+}
 
 static gboolean keep_chosen(CsimSystem *system, const CsimCommSpec *spec, GError **error) {
   guint n = csim_system_n(system, CSIM_NODE_GPU);
@@ -94,15 +96,18 @@ static CsimSystem *trimmed(const CsimSystem *system, const int *domain, int keep
 
 /* ---- One part ---- */
 
-static void search_one(CsimCommClass *cls, const CsimCommBuild *build, int id, int pattern, int coll_net, int min, int max) {
+static void search_one(CsimCommClass *cls, const CsimCommBuild *build, int id, int pattern, int coll_net,
+                       int min, int max) {
   CsimGraph *graph = &cls->graph[id];
-  *graph = (CsimGraph){.id = id, .pattern = pattern, .coll_net = coll_net, .min_channels = min, .max_channels = max};
-  if (!csim_graph_xml_read(cls->system, build->spec->env, build->diag, graph)) csim_search_graph(cls->search, graph);
+  *graph = (CsimGraph){
+      .id = id, .pattern = pattern, .coll_net = coll_net, .min_channels = min, .max_channels = max};
+  if (!csim_graph_xml_read(cls->system, build->spec->env, build->diag, graph))
+    csim_search_graph(cls->search, graph);
 }
 
 static gboolean can_nvls(const CsimCommClass *cls, const CsimNcclEnv *env) {
-  return csim_nccl_env_int(env, "NCCL_NVLS_ENABLE", 2) != 0 && csim_system_n(cls->system, CSIM_NODE_NVS) > 0 &&
-         cls->limits.min_sm >= 90 && cls->n_gpus >= 2;
+  return csim_nccl_env_int(env, "NCCL_NVLS_ENABLE", 2) != 0 &&
+         csim_system_n(cls->system, CSIM_NODE_NVS) > 0 && cls->limits.min_sm >= 90 && cls->n_gpus >= 2;
 }
 
 static void search_graphs(CsimCommClass *cls, const CsimCommBuild *build) {
@@ -117,11 +122,12 @@ static void search_graphs(CsimCommClass *cls, const CsimCommBuild *build) {
     search_one(cls, build, CSIM_GRAPH_COLLNET_CHAIN, CSIM_PATTERN_TREE, 1, n, n);
     search_one(cls, build, CSIM_GRAPH_COLLNET_DIRECT, CSIM_PATTERN_COLLNET_DIRECT, 1, 1, CSIM_MAX_CHANNELS);
   }
-  if (can_nvls(cls, build->spec->env)) search_one(cls, build, CSIM_GRAPH_NVLS, CSIM_PATTERN_NVLS, 0, 1, CSIM_MAX_CHANNELS);
+  if (can_nvls(cls, build->spec->env))
+    search_one(cls, build, CSIM_GRAPH_NVLS, CSIM_PATTERN_NVLS, 0, 1, CSIM_MAX_CHANNELS);
 }
 
 static int *invert(const CsimGraph *graph, int n_gpus) {
-  int *pos = g_new(int, (gsize)graph->n_channels * n_gpus + 1);
+  int *pos = g_new(int, (gsize)graph->n_channels *n_gpus + 1);
   for (int c = 0; c < graph->n_channels; c++)
     for (int i = 0; i < n_gpus; i++) pos[c * n_gpus + graph->intra[c * n_gpus + i]] = i;
   return pos;
@@ -139,11 +145,14 @@ static int distinct_heads(const CsimGraph *graph, int n_gpus, int *head) {
 
 static void index_class(CsimCommClass *cls, const CsimCommKind *kind) {
   cls->place = g_new(int, cls->n_gpus);
-  for (int g = 0; g < cls->n_gpus; g++) cls->place[g] = csim_system_node(cls->system, CSIM_NODE_GPU, g)->gpu.rank;
+  for (int g = 0; g < cls->n_gpus; g++)
+    cls->place[g] = csim_system_node(cls->system, CSIM_NODE_GPU, g)->gpu.rank;
   guint n_nets = csim_system_n(cls->system, CSIM_NODE_NET);
   cls->net_full = g_new(int, n_nets + 1);
   for (guint n = 0; n < n_nets; n++)
-    cls->net_full[n] = csim_system_find(kind->full, CSIM_NODE_NET, csim_system_node(cls->system, CSIM_NODE_NET, n)->id)->index;
+    cls->net_full[n] =
+        csim_system_find(kind->full, CSIM_NODE_NET, csim_system_node(cls->system, CSIM_NODE_NET, n)->id)
+            ->index;
   cls->ring_pos = invert(&cls->graph[CSIM_GRAPH_RING], cls->n_gpus);
   cls->tree_pos = invert(&cls->graph[CSIM_GRAPH_TREE], cls->n_gpus);
   cls->n_nvls_heads = distinct_heads(&cls->graph[CSIM_GRAPH_NVLS], cls->n_gpus, cls->nvls_head);
@@ -160,7 +169,8 @@ static void class_free(CsimCommClass *cls) {
 }
 
 /* Takes the system. */
-static CsimCommClass *class_new(const CsimCommKind *kind, CsimSystem *system, const CsimCommBuild *build, GError **error) {
+static CsimCommClass *class_new(const CsimCommKind *kind, CsimSystem *system, const CsimCommBuild *build,
+                                GError **error) {
   const CsimNcclEnv *env = build->spec->env;
   CsimCommClass *cls = g_new0(CsimCommClass, 1);
   cls->system = system;

@@ -3,7 +3,11 @@
 
 #define PXN_P2P_FULL 2 /* NCCL_P2P_PXN_LEVEL: send/recv relay over any suitable GPU */
 
-typedef struct { const CsimCommClass *cls; int gpu; const CsimTopoNode *node; } End;
+typedef struct {
+  const CsimCommClass *cls;
+  int gpu;
+  const CsimTopoNode *node;
+} End;
 
 static End end_of(const CsimComm *c, int rank) {
   CsimCommSpot at = csim_comm_spot(c, rank);
@@ -11,7 +15,9 @@ static End end_of(const CsimComm *c, int rank) {
   return (End){cls, at.gpu, csim_system_node(cls->system, CSIM_NODE_GPU, at.gpu)};
 }
 
-static int full_net(const CsimCommClass *cls, const CsimTopoNode *net) { return net ? cls->net_full[net->index] : -1; }
+static int full_net(const CsimCommClass *cls, const CsimTopoNode *net) {
+  return net ? cls->net_full[net->index] : -1;
+}
 
 /* ---- Collective connections: NICs of the graph ---- */
 
@@ -34,11 +40,13 @@ static const CsimTopoNode *same_dev(const CsimCommClass *cls, int dev) {
 }
 
 /* A relay must hang on NVLink, be near its NIC, and be able to use GPUDirect there. */
-static gboolean can_relay(const CsimComm *c, const End *from, const CsimTopoNode *relay, const CsimTopoNode *net) {
+static gboolean can_relay(const CsimComm *c, const End *from, const CsimTopoNode *relay,
+                          const CsimTopoNode *net) {
   gboolean c2c = csim_nccl_env_int(c->env, "NCCL_PXN_C2C", 1) != 0;
   return csim_paths_get(from->cls->paths, from->node, relay)->type <= CSIM_PATH_NVL &&
          csim_paths_get(from->cls->paths, relay, net)->type <= (c2c ? CSIM_PATH_P2C : CSIM_PATH_PXB) &&
-         csim_node_host(relay) == csim_node_host(from->node) && csim_paths_gdr_ok(from->cls->paths, relay, net, TRUE);
+         csim_node_host(relay) == csim_node_host(from->node) &&
+         csim_paths_gdr_ok(from->cls->paths, relay, net, TRUE);
 }
 
 static gboolean pxn_for_p2p(const CsimComm *c) {
@@ -76,7 +84,10 @@ static CsimConn net_conn(const CsimComm *c, int channel, int from, int to, int g
     if (send) relay = csim_paths_pxn_gpu(a.cls->paths, a.node, send);
   }
   const CsimTopoNode *sender = relay ? relay : a.node;
-  CsimConn conn = {.kind = CSIM_CONN_NET, .send_net = full_net(a.cls, send), .recv_net = full_net(b.cls, recv), .pxn_rank = -1};
+  CsimConn conn = {.kind = CSIM_CONN_NET,
+                   .send_net = full_net(a.cls, send),
+                   .recv_net = full_net(b.cls, recv),
+                   .pxn_rank = -1};
   conn.send_gdr = send && csim_paths_gdr_ok(a.cls->paths, sender, send, TRUE);
   conn.recv_gdr = recv && csim_paths_gdr_ok(b.cls->paths, b.node, recv, FALSE);
   if (relay) conn.pxn_rank = csim_comm_rank(&c->node[csim_comm_spot(c, from).node], relay->index);
@@ -84,7 +95,10 @@ static CsimConn net_conn(const CsimComm *c, int channel, int from, int to, int g
 }
 
 static CsimConn local_conn(const End *a, const End *b, CsimVia via) {
-  CsimConn conn = {.kind = via == CSIM_VIA_P2P ? CSIM_CONN_P2P : CSIM_CONN_SHM, .send_net = -1, .recv_net = -1, .pxn_rank = -1};
+  CsimConn conn = {.kind = via == CSIM_VIA_P2P ? CSIM_CONN_P2P : CSIM_CONN_SHM,
+                   .send_net = -1,
+                   .recv_net = -1,
+                   .pxn_rank = -1};
   conn.path_type = csim_paths_get(a->cls->paths, a->node, b->node)->type;
   if (via == CSIM_VIA_P2P) csim_paths_p2p_ok(a->cls->paths, a->node, b->node, &conn.read);
   return conn;

@@ -1,17 +1,18 @@
-/* A communicator as JSON in the field names of the NCCL vectors: graphs, channels, rings, trees; the other parts are put in from their files. */
+/* A communicator as JSON in the field names of the NCCL vectors: graphs, channels, rings, trees; the other
+ * parts are put in from their files. */
 #include "nccl/comm-private.h"
 #include "nccl/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#define DETAIL_MACHINES 2  /* up to here with nodes and paths */
-#define FULL_MACHINES 16   /* beyond, only heads of long lists */
-#define FULL_RANKS 4096    /* beyond, no full list at all */
-#define HEAD_RING 3        /* machines */
+#define DETAIL_MACHINES 2 /* up to here with nodes and paths */
+#define FULL_MACHINES 16  /* beyond, only heads of long lists */
+#define FULL_RANKS 4096   /* beyond, no full list at all */
+#define HEAD_RING 3       /* machines */
 #define HEAD_TREE 2
 #define HEAD_NVLS 4
-#define HOST_STRIDE 1000   /* NIC dev of host h: 1000 h + dev */
+#define HOST_STRIDE 1000 /* NIC dev of host h: 1000 h + dev */
 
 static void add_number(cJSON *object, const char *key, float value) {
   char text[32];
@@ -35,7 +36,8 @@ static cJSON *channel_json(const CsimComm *c, const CsimGraph *g, int channel) {
   cJSON *object = cJSON_CreateObject(), *intra = cJSON_AddArrayToObject(object, "intra");
   int n = g->pattern == CSIM_PATTERN_NVLS ? 1 : cls->n_gpus;
   for (int i = 0; i < n; i++)
-    cJSON_AddItemToArray(intra, cJSON_CreateNumber(csim_comm_rank(&c->node[0], g->intra[channel * cls->n_gpus + i])));
+    cJSON_AddItemToArray(
+        intra, cJSON_CreateNumber(csim_comm_rank(&c->node[0], g->intra[channel * cls->n_gpus + i])));
   if (!cls->limits.inter) return object;
   cJSON *net = cJSON_AddArrayToObject(object, "net");
   for (int i = 0; i < 2; i++) {
@@ -65,20 +67,27 @@ static cJSON *graph_json(const CsimComm *c, int id) {
 }
 
 static void add_graphs(cJSON *root, const CsimComm *c) {
-  static const struct { const char *name; int id; } order[] = {{"ring", CSIM_GRAPH_RING},
-                                                               {"tree", CSIM_GRAPH_TREE},
-                                                               {"collnetChain", CSIM_GRAPH_COLLNET_CHAIN},
-                                                               {"nvls", CSIM_GRAPH_NVLS},
-                                                               {"collnetDirect", CSIM_GRAPH_COLLNET_DIRECT}};
+  static const struct {
+    const char *name;
+    int id;
+  } order[] = {{"ring", CSIM_GRAPH_RING},
+               {"tree", CSIM_GRAPH_TREE},
+               {"collnetChain", CSIM_GRAPH_COLLNET_CHAIN},
+               {"nvls", CSIM_GRAPH_NVLS},
+               {"collnetDirect", CSIM_GRAPH_COLLNET_DIRECT}};
   cJSON *graphs = cJSON_AddObjectToObject(root, "graphs");
-  for (guint i = 0; i < G_N_ELEMENTS(order); i++) cJSON_AddItemToObject(graphs, order[i].name, graph_json(c, order[i].id));
+  for (guint i = 0; i < G_N_ELEMENTS(order); i++)
+    cJSON_AddItemToObject(graphs, order[i].name, graph_json(c, order[i].id));
 }
 
 /* ---- channels ---- */
 
 static void add_channels(cJSON *root, const CsimComm *c) {
   const CsimCommInfo *info = &c->info;
-  const struct { const char *key; int value; } fields[] = {
+  const struct {
+    const char *key;
+    int value;
+  } fields[] = {
       {"coll", info->n_channels},
       {"collnet", info->n_collnet_channels > 0},
       {"nvlsSupport", info->nvls_support},
@@ -92,7 +101,8 @@ static void add_channels(cJSON *root, const CsimComm *c) {
       {"collnetChain", info->collnet_chain},
   };
   cJSON *channels = cJSON_AddObjectToObject(root, "channels");
-  for (guint i = 0; i < G_N_ELEMENTS(fields); i++) cJSON_AddNumberToObject(channels, fields[i].key, fields[i].value);
+  for (guint i = 0; i < G_N_ELEMENTS(fields); i++)
+    cJSON_AddNumberToObject(channels, fields[i].key, fields[i].value);
 }
 
 /* ---- rings and trees ---- */
@@ -117,10 +127,17 @@ static cJSON *hash_json(uint64_t hash) {
   return cJSON_CreateString(text);
 }
 
-static int machines_ranks(const CsimComm *c, int machines) { return c->machine_rank[MIN(machines, c->info.n_machines)]; }
+static int machines_ranks(const CsimComm *c, int machines) {
+  return c->machine_rank[MIN(machines, c->info.n_machines)];
+}
 
 /* Rows of n ints; equal rows are kept once. */
-typedef struct { GPtrArray *rows; GArray *hashes; int of_channel[CSIM_MAX_CHANNELS]; int n; } Distinct;
+typedef struct {
+  GPtrArray *rows;
+  GArray *hashes;
+  int of_channel[CSIM_MAX_CHANNELS];
+  int n;
+} Distinct;
 
 static void distinct_add(Distinct *d, int channel, int *row) {
   uint64_t hash = fnv_ints(row, d->n);
@@ -164,8 +181,10 @@ static Distinct distinct_rows(const CsimComm *c, int *(*row)(const CsimComm *, i
   Distinct d = {g_ptr_array_new_with_free_func(g_free), g_array_new(FALSE, FALSE, sizeof(uint64_t)), {0}, n};
   for (int i = 0; i < c->info.n_channels; i++) {
     int same = same_base(c, i);
-    if (same >= 0) d.of_channel[i] = d.of_channel[same];
-    else distinct_add(&d, i, row(c, i));
+    if (same >= 0)
+      d.of_channel[i] = d.of_channel[same];
+    else
+      distinct_add(&d, i, row(c, i));
   }
   return d;
 }
@@ -175,16 +194,21 @@ static cJSON *distinct_json(cJSON *root, const char *name, const CsimComm *c, co
   add_ints(object, "ofChannel", d->of_channel, c->info.n_channels);
   if (depth >= 0) cJSON_AddNumberToObject(object, "depth", depth);
   cJSON *fnv = cJSON_AddArrayToObject(object, "fnv");
-  for (guint i = 0; i < d->hashes->len; i++) cJSON_AddItemToArray(fnv, hash_json(g_array_index(d->hashes, uint64_t, i)));
+  for (guint i = 0; i < d->hashes->len; i++)
+    cJSON_AddItemToArray(fnv, hash_json(g_array_index(d->hashes, uint64_t, i)));
   return object;
 }
 
-static void add_rows(cJSON *object, const char *key, const Distinct *d, int n, cJSON *(*row_json)(const int *, int)) {
+static void add_rows(cJSON *object, const char *key, const Distinct *d, int n,
+                     cJSON *(*row_json)(const int *, int)) {
   cJSON *rows = cJSON_AddArrayToObject(object, key);
-  for (guint i = 0; i < d->rows->len; i++) cJSON_AddItemToArray(rows, row_json(g_ptr_array_index(d->rows, i), n));
+  for (guint i = 0; i < d->rows->len; i++)
+    cJSON_AddItemToArray(rows, row_json(g_ptr_array_index(d->rows, i), n));
 }
 
-static cJSON *ring_row_json(const int *row, int n) { return cJSON_CreateIntArray(row, n); }
+static cJSON *ring_row_json(const int *row, int n) {
+  return cJSON_CreateIntArray(row, n);
+}
 
 /* [up, down...] a rank; missing children at the end are left out. */
 static cJSON *tree_row_json(const int *row, int n_ranks) {
@@ -197,8 +221,8 @@ static cJSON *tree_row_json(const int *row, int n_ranks) {
   return ranks;
 }
 
-static void add_lists(cJSON *object, const CsimComm *c, const Distinct *d, const char *full, const char *head, int machines,
-                      cJSON *(*row_json)(const int *, int)) {
+static void add_lists(cJSON *object, const CsimComm *c, const Distinct *d, const char *full, const char *head,
+                      int machines, cJSON *(*row_json)(const int *, int)) {
   if (c->info.n_ranks <= FULL_RANKS) add_rows(object, full, d, c->info.n_ranks, row_json);
   if (c->info.n_machines > FULL_MACHINES) add_rows(object, head, d, machines_ranks(c, machines), row_json);
 }
@@ -217,7 +241,8 @@ static void add_trees(cJSON *root, const CsimComm *c) {
   distinct_clear(&d);
 }
 
-/* [own head index, down, up, down0, down1, down2]; the local multicast group of head h is the virtual peer n_ranks + 1 + h. */
+/* [own head index, down, up, down0, down1, down2]; the local multicast group of head h is the virtual peer
+ * n_ranks + 1 + h. */
 static void nvls_row(const CsimComm *c, int channel, int rank, int row[6]) {
   int head = csim_comm_nvls_head_index(c, rank), group = c->info.n_ranks + 1 + head;
   CsimTreeNode t = csim_comm_nvls_tree(c, channel, rank);
@@ -231,7 +256,8 @@ static void nvls_row(const CsimComm *c, int channel, int rank, int row[6]) {
 
 static void add_nvls_trees(cJSON *root, const CsimComm *c) {
   if (!c->info.nvls_support) return;
-  cJSON *object = cJSON_AddObjectToObject(root, "nvlsTrees"), *list = cJSON_AddArrayToObject(object, "perRank01");
+  cJSON *object = cJSON_AddObjectToObject(root, "nvlsTrees"),
+        *list = cJSON_AddArrayToObject(object, "perRank01");
   int shown = c->info.n_machines > FULL_MACHINES ? machines_ranks(c, HEAD_NVLS) : c->info.n_ranks;
   uint64_t hash = FNV_OFFSET;
   for (int r = 0; r < c->info.n_ranks; r++) {

@@ -3,7 +3,9 @@
 
 #define KIB 1024
 
-typedef struct { int channels, chunk, tree_chunk; } NvlsShape;
+typedef struct {
+  int channels, chunk, tree_chunk;
+} NvlsShape;
 
 /* Farthest way from a GPU to its own NIC, over the kinds of nodes. */
 static int net_distance(const CsimComm *c) {
@@ -19,7 +21,8 @@ static int net_distance(const CsimComm *c) {
   return farthest;
 }
 
-/* Blackwell on several nodes: by NIC bandwidth b, ranks a node p, and distance to the NIC (NCCL 2.30.7, src/init.cc). */
+/* Blackwell on several nodes: by NIC bandwidth b, ranks a node p, and distance to the NIC (NCCL 2.30.7,
+ * src/init.cc). */
 static void tune_sm100(const CsimComm *c, NvlsShape *s) {
   float b = c->info.min_net_bw;
   int p = c->info.n_ranks / c->info.n_nodes;
@@ -27,11 +30,15 @@ static void tune_sm100(const CsimComm *c, NvlsShape *s) {
   gboolean near = net_distance(c) <= CSIM_PATH_P2C;
   if (c->info.n_nodes == 2 && b >= 48) {
     *s = (NvlsShape){32, s->chunk, 128 * KIB};
-    if (p <= 4) *s = (NvlsShape){32, 256 * KIB, 256 * KIB};
-    else if (p >= 16 || (p <= 8 && near && b < 96)) s->tree_chunk = 64 * KIB;
+    if (p <= 4)
+      *s = (NvlsShape){32, 256 * KIB, 256 * KIB};
+    else if (p >= 16 || (p <= 8 && near && b < 96))
+      s->tree_chunk = 64 * KIB;
   } else if (b >= 96) {
-    if (p <= 8) *s = (NvlsShape){24, 256 * KIB, 256 * KIB};
-    else *s = (NvlsShape){32, s->chunk, (p < 32 ? 128 : 64) * KIB};
+    if (p <= 8)
+      *s = (NvlsShape){24, 256 * KIB, 256 * KIB};
+    else
+      *s = (NvlsShape){32, s->chunk, (p < 32 ? 128 : 64) * KIB};
   } else if (b >= 48) {
     *s = (NvlsShape){24, s->chunk, (near ? 64 : 128) * KIB};
   }
@@ -78,7 +85,9 @@ static int head_rank(const CsimComm *c, int node, int h) {
   return csim_comm_rank(&c->node[node], c->node[node].cls->nvls_head[h]);
 }
 
-int csim_comm_nvls_head(const CsimComm *c, int rank, int h) { return head_rank(c, csim_comm_spot(c, rank).node, h); }
+int csim_comm_nvls_head(const CsimComm *c, int rank, int h) {
+  return head_rank(c, csim_comm_spot(c, rank).node, h);
+}
 
 /* Which head a rank is, -1 none. */
 static int head_index(const CsimComm *c, CsimCommSpot at) {
@@ -88,7 +97,9 @@ static int head_index(const CsimComm *c, CsimCommSpot at) {
   return -1;
 }
 
-int csim_comm_nvls_head_index(const CsimComm *c, int rank) { return head_index(c, csim_comm_spot(c, rank)); }
+int csim_comm_nvls_head_index(const CsimComm *c, int rank) {
+  return head_index(c, csim_comm_spot(c, rank));
+}
 
 CsimTreeNode csim_comm_nvls_tree(const CsimComm *c, int channel, int rank) {
   CsimTreeNode t = {-1, {-1, -1, -1}};

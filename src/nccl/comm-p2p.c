@@ -16,7 +16,8 @@ static int pow2_up(int n) {
 }
 
 static int local_channels(const CsimCommClass *cls, int a, int b) {
-  const CsimTopoNode *gpu = csim_system_node(cls->system, CSIM_NODE_GPU, a), *peer = csim_system_node(cls->system, CSIM_NODE_GPU, b);
+  const CsimTopoNode *gpu = csim_system_node(cls->system, CSIM_NODE_GPU, a),
+                     *peer = csim_system_node(cls->system, CSIM_NODE_GPU, b);
   const CsimPath *path = csim_paths_get(cls->paths, peer, gpu);
   if (path->type != CSIM_PATH_NVL && path->type != CSIM_PATH_NVB) return 2;
   return 2 * MAX(1, (int)(path->bw / nvlink_bw(gpu->gpu.sm)));
@@ -52,16 +53,19 @@ static int class_channels(const CsimComm *c, const CsimCommClass *cls, int n) {
   return n;
 }
 
-/* Many peers on several nodes: fewer channels each, so that a channel serves at most about eight at a time. */
+/* Many peers on several nodes: fewer channels each, so that a channel serves at most about eight at a time.
+ */
 static int spread(const CsimComm *c, int per_peer, int n) {
   int peers = (int)csim_nccl_env_int(c->env, "NCCL_P2P_MAX_PEERS", c->info.n_ranks);
-  if (c->info.n_nodes == 1 || csim_nccl_env_is_set(c->env, "NCCL_NCHANNELS_PER_NET_PEER")) return MIN(per_peer, n);
+  if (c->info.n_nodes == 1 || csim_nccl_env_is_set(c->env, "NCCL_NCHANNELS_PER_NET_PEER"))
+    return MIN(per_peer, n);
   while (per_peer > 1 && per_peer * ((peers + 7) / 8) > n) per_peer /= 2;
   return MIN(per_peer, n);
 }
 
 void csim_comm_p2p_setup(CsimComm *c) {
-  int n = MIN(c->info.n_channels, (int)csim_nccl_env_int(c->env, "NCCL_MAX_P2P_NCHANNELS", CSIM_MAX_CHANNELS));
+  int n =
+      MIN(c->info.n_channels, (int)csim_nccl_env_int(c->env, "NCCL_MAX_P2P_NCHANNELS", CSIM_MAX_CHANNELS));
   n = MAX(n, (int)csim_nccl_env_int(c->env, "NCCL_MIN_P2P_NCHANNELS", 1));
   n = CLAMP(n, 1, CSIM_MAX_CHANNELS);
   int per_peer = n;

@@ -2,7 +2,9 @@
 #include "nccl/comm-private.h"
 #include "nccl/graph-xml.h"
 
-static CsimCommKind *kind_at(const CsimComm *c, guint i) { return g_ptr_array_index(c->kinds, i); }
+static CsimCommKind *kind_at(const CsimComm *c, guint i) {
+  return g_ptr_array_index(c->kinds, i);
+}
 
 static gboolean make_kinds(CsimComm *c, const CsimCommSpec *spec, GError **error) {
   g_ptr_array_set_size(c->kinds, (gint)c->cluster->systems->len);
@@ -87,7 +89,9 @@ void csim_comm_free(CsimComm *c) {
   for (guint i = 0; i < G_N_ELEMENTS(owned); i++) g_free(owned[i]);
 }
 
-const CsimCommInfo *csim_comm_info(const CsimComm *c) { return &c->info; }
+const CsimCommInfo *csim_comm_info(const CsimComm *c) {
+  return &c->info;
+}
 
 /* ---- Places ---- */
 
@@ -103,7 +107,8 @@ CsimRankPlace csim_comm_place(const CsimComm *c, int rank) {
   const CsimCommKind *kind = csim_comm_kind(c, machine);
   int place = rank - c->machine_rank[machine], local = 0;
   for (int p = 0; p < place; p++) local += kind->part[p] == kind->part[place];
-  return (CsimRankPlace){machine, (guint)kind->gpu_full[place], c->machine_node[machine] + kind->part[place], local};
+  return (CsimRankPlace){machine, (guint)kind->gpu_full[place], c->machine_node[machine] + kind->part[place],
+                         local};
 }
 
 const CsimTopoNode *csim_comm_gpu(const CsimComm *c, int rank) {
@@ -111,13 +116,25 @@ const CsimTopoNode *csim_comm_gpu(const CsimComm *c, int rank) {
   return csim_system_node(csim_cluster_system(c->cluster, p.machine), CSIM_NODE_GPU, p.local_gpu);
 }
 
-const CsimGraph *csim_comm_graph(const CsimComm *c, int graph) { return &c->agreed[graph]; }
+const CsimGraph *csim_comm_graph(const CsimComm *c, int graph) {
+  return &c->agreed[graph];
+}
 
-const CsimSystem *csim_comm_system(const CsimComm *c, int node) { return c->node[node].cls->system; }
-const CsimPaths *csim_comm_paths(const CsimComm *c, int node) { return c->node[node].cls->paths; }
-const CsimSearchLimits *csim_comm_limits(const CsimComm *c, int node) { return &c->node[node].cls->limits; }
-const CsimSearch *csim_comm_search(const CsimComm *c, int node) { return c->node[node].cls->search; }
-int csim_comm_node_rank(const CsimComm *c, int node, int gpu) { return csim_comm_rank(&c->node[node], gpu); }
+const CsimSystem *csim_comm_system(const CsimComm *c, int node) {
+  return c->node[node].cls->system;
+}
+const CsimPaths *csim_comm_paths(const CsimComm *c, int node) {
+  return c->node[node].cls->paths;
+}
+const CsimSearchLimits *csim_comm_limits(const CsimComm *c, int node) {
+  return &c->node[node].cls->limits;
+}
+const CsimSearch *csim_comm_search(const CsimComm *c, int node) {
+  return c->node[node].cls->search;
+}
+int csim_comm_node_rank(const CsimComm *c, int node, int gpu) {
+  return csim_comm_rank(&c->node[node], gpu);
+}
 
 char *csim_comm_graph_xml(const CsimComm *c) {
   const CsimCommClass *cls = c->node[0].cls;
@@ -159,7 +176,8 @@ int csim_comm_ring_rank_at(const CsimComm *c, int channel, int position) {
 
 typedef enum { PORT_PARENT, PORT_CHILD0, PORT_CHILD1 } Port;
 
-/* The GPU (position in the tree graph's order) that a node uses towards its parent and its two children (fact sheet 3.3). */
+/* The GPU (position in the tree graph's order) that a node uses towards its parent and its two children (fact
+ * sheet 3.3). */
 static int port_position(const CsimCommClass *cls, Port port) {
   int pattern = cls->graph[CSIM_GRAPH_TREE].pattern;
   if (cls->n_gpus == 1 || port == PORT_PARENT) return 0;
@@ -190,8 +208,10 @@ CsimTreeNode csim_comm_tree(const CsimComm *c, int channel, int rank) {
   int pos = cls->tree_pos[search * cls->n_gpus + at.gpu];
   CsimBtree b = csim_btree(tree, c->info.n_nodes, at.node);
   CsimTreeNode t = {-1, {-1, -1, -1}};
-  if (pos > 0) t.up = csim_comm_rank(node, order[pos - 1]);
-  else if (b.up >= 0) t.up = port_rank(c, b.up, search, b.child_type == 0 ? PORT_CHILD0 : PORT_CHILD1);
+  if (pos > 0)
+    t.up = csim_comm_rank(node, order[pos - 1]);
+  else if (b.up >= 0)
+    t.up = port_rank(c, b.up, search, b.child_type == 0 ? PORT_CHILD0 : PORT_CHILD1);
   if (pos < cls->n_gpus - 1) add_down(&t, csim_comm_rank(node, order[pos + 1]));
   for (int i = 0; i < 2; i++)
     if (b.down[i] >= 0 && pos == port_position(cls, i == 0 ? PORT_CHILD0 : PORT_CHILD1))

@@ -1,10 +1,10 @@
 /*
  * nccl/comm.h - a communicator over a cluster, as ncclCommInitRank would make it.
  *
- * Used by: exec (connections, rings, trees), tuning, cli. Implemented in comm.c, connect.c.
+ * Used by: exec (connections, rings, trees), tuning, cli. Implemented in comm*.c.
  *
- * Ranks are numbered node by node, inside a node by GPU dev. Identical nodes share one search. Rings and trees are
- * answered by function, not stored per rank, so that 16 384 ranks cost little.
+ * Ranks are numbered node by node, inside a node by GPU dev. Identical nodes share one search. Rings and
+ * trees are answered by function, not stored per rank, so that 16 384 ranks cost little.
  */
 #ifndef CSIM_NCCL_COMM_H
 #define CSIM_NCCL_COMM_H
@@ -19,10 +19,10 @@ typedef struct CsimComm CsimComm;
 typedef struct {
   const CsimCluster *cluster;
   const CsimNcclEnv *env;
-  const int *gpus;    /* devs that take part in every node; NULL: the first n_gpus, or all */
-  guint n_gpus;       /* 0: all */
-  gboolean mnnvl;     /* hosts of one XML form one NVLink domain */
-  gboolean coll_net;  /* a CollNet (SHARP) plugin is there and offers all-gather and reduce-scatter */
+  const int *gpus;   /* devs that take part in every node; NULL: the first n_gpus, or all */
+  guint n_gpus;      /* 0: all */
+  gboolean mnnvl;    /* hosts of one XML form one NVLink domain */
+  gboolean coll_net; /* a CollNet (SHARP) plugin is there and offers all-gather and reduce-scatter */
 } CsimCommSpec;
 
 CsimComm *csim_comm_new(const CsimCommSpec *spec, CsimDiag *diag, GError **error);
@@ -30,13 +30,12 @@ void csim_comm_free(CsimComm *comm);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CsimComm, csim_comm_free)
 
 typedef struct {
-  int n_ranks, n_machines, n_nodes;  /* n_nodes: as NCCL counts them */
+  int n_ranks, n_machines, n_nodes; /* n_nodes: as NCCL counts them */
   int max_local_ranks, min_local_ranks;
-  int n_channels;                    /* rings and trees (runtime) */
+  int n_channels; /* rings and trees (runtime) */
   int n_nvls_channels, n_p2p_channels, n_p2p_per_peer, n_collnet_channels;
   int nvls_support, nvls_chunk, nvls_tree_max_chunk, nvls_heads, collnet_heads;
-  int collnet_chain;                 /* 1: the CollNet chain is usable */
-  int n_rings, n_trees;              /* distinct */
+  int collnet_chain; /* 1: the CollNet chain is usable */
   int tree_depth;
   int cpu_arch, cpu_vendor, min_sm, max_sm;
   gboolean all_nvlink;
@@ -45,7 +44,10 @@ typedef struct {
 const CsimCommInfo *csim_comm_info(const CsimComm *comm);
 
 /* Where a rank lives. local_gpu: index of its GPU node in csim_cluster_system(cluster, machine). */
-typedef struct { guint machine, local_gpu; int node, local_rank; } CsimRankPlace;
+typedef struct {
+  guint machine, local_gpu;
+  int node, local_rank;
+} CsimRankPlace;
 CsimRankPlace csim_comm_place(const CsimComm *comm, int rank);
 /* The GPU's sm, NVLink count and so on: */
 const CsimTopoNode *csim_comm_gpu(const CsimComm *comm, int rank);
@@ -54,7 +56,9 @@ const CsimTopoNode *csim_comm_gpu(const CsimComm *comm, int rank);
 int csim_comm_ring_position(const CsimComm *comm, int channel, int rank);
 int csim_comm_ring_rank_at(const CsimComm *comm, int channel, int position);
 
-typedef struct { int up, down[3]; } CsimTreeNode; /* ranks, -1 none */
+typedef struct {
+  int up, down[3];
+} CsimTreeNode; /* ranks, -1 none */
 CsimTreeNode csim_comm_tree(const CsimComm *comm, int channel, int rank);
 
 /* NVLS: the heads of a rank's node, as ranks; head h owns slice h. n = info.nvls_heads. */
@@ -68,32 +72,41 @@ CsimTreeNode csim_comm_nvls_tree(const CsimComm *comm, int channel, int rank);
 typedef enum { CSIM_CONN_SELF, CSIM_CONN_P2P, CSIM_CONN_SHM, CSIM_CONN_NET } CsimConnKind;
 typedef struct {
   CsimConnKind kind;
-  gboolean read;               /* P2P: receiver pulls (A100) */
-  int send_net, recv_net;      /* NET: local NET index in the sender's / receiver's system */
+  gboolean read;          /* P2P: receiver pulls (A100) */
+  int send_net, recv_net; /* NET: local NET index in the sender's / receiver's system */
   gboolean send_gdr, recv_gdr;
-  int pxn_rank;                /* NET: relay rank whose proxy sends, or -1 */
-  int path_type;               /* P2P: GPU-GPU path type */
+  int pxn_rank;  /* NET: relay rank whose proxy sends, or -1 */
+  int path_type; /* P2P: GPU-GPU path type */
 } CsimConn;
 /* is_p2p_op: send/recv connections (shared buffers, PXN), else the rings and trees. */
 CsimConn csim_comm_conn(const CsimComm *comm, int channel, int from, int to, gboolean is_p2p_op);
-/* The same for one graph (CSIM_GRAPH_RING, _TREE, _NVLS): rings and trees may leave a node through different NICs. csim_comm_conn takes the graph in
- * which the two are neighbours on that channel, the ring first. */
+/* The same for one graph (CSIM_GRAPH_RING, _TREE, _NVLS): rings and trees may leave a node through different
+ * NICs. csim_comm_conn takes the graph in which the two are neighbours on that channel, the ring first. */
 CsimConn csim_comm_conn_graph(const CsimComm *comm, int graph, int channel, int from, int to);
 
 const CsimGraph *csim_comm_graph(const CsimComm *comm, int graph); /* after agreement; of the first node */
 
-/* A node's own view: its system (only the GPUs of that node, gpu.rank = place in its machine), paths, limits and the links' rest after the search. */
+/* A node's own view: its system (only the GPUs of that node, gpu.rank = place in its machine), paths, limits
+ * and the links' rest after the search. */
 const CsimSystem *csim_comm_system(const CsimComm *comm, int node);
 const CsimPaths *csim_comm_paths(const CsimComm *comm, int node);
 const CsimSearchLimits *csim_comm_limits(const CsimComm *comm, int node);
 const CsimSearch *csim_comm_search(const CsimComm *comm, int node);
-int csim_comm_node_rank(const CsimComm *comm, int node, int gpu); /* rank of a GPU index of csim_comm_system(comm, node) */
+/* Rank of a GPU index of csim_comm_system(comm, node). */
+int csim_comm_node_rank(const CsimComm *comm, int node, int gpu);
 
 /* NCCL_GRAPH_DUMP_FILE text of the first node's graphs. Caller frees. */
 char *csim_comm_graph_xml(const CsimComm *comm);
 
 /* JSON with the oracle's field names; each part may be asked for alone. Caller frees with cJSON_Delete. */
-enum { CSIM_JSON_SYSTEM = 1, CSIM_JSON_GRAPHS = 2, CSIM_JSON_CHANNELS = 4, CSIM_JSON_TREES = 8, CSIM_JSON_TUNING = 16, CSIM_JSON_ALL = 31 };
+enum {
+  CSIM_JSON_SYSTEM = 1,
+  CSIM_JSON_GRAPHS = 2,
+  CSIM_JSON_CHANNELS = 4,
+  CSIM_JSON_TREES = 8,
+  CSIM_JSON_TUNING = 16,
+  CSIM_JSON_ALL = 31
+};
 cJSON *csim_comm_to_json(const CsimComm *comm, guint parts);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * NCCL_GRAPH_FILE: a graph dump read back (fact sheet 7.3).
  *
- * Read with GLib's XML parser, which knows lines; what NCCL checks late or never (a GPU twice in a channel, a NIC that
- * is not there) is checked here, since a broken ring would stop the simulation.
+ * Read with GLib's XML parser, which knows lines; what NCCL checks late or never (a GPU twice in a channel, a
+ * NIC that is not there) is checked here, since a broken ring would stop the simulation.
  */
 #include "nccl/graph-xml.h"
 
@@ -13,11 +13,11 @@
 
 typedef struct {
   const CsimSystem *system;
-  CsimGraph *graph;     /* filled; only id is set at first */
+  CsimGraph *graph; /* filled; only id is set at first */
   gboolean cross_nic_off;
-  gboolean inside;      /* a <graph> with our id */
+  gboolean inside; /* a <graph> with our id */
   int channel, gpu, net;
-  gboolean *seen;       /* [GPU] in this channel */
+  gboolean *seen; /* [GPU] in this channel */
 } Reader;
 
 static const char *attribute(const char **names, const char **values, const char *name) {
@@ -26,7 +26,9 @@ static const char *attribute(const char **names, const char **values, const char
   return NULL;
 }
 
-static int int_of(const char *text) { return text ? (int)strtol(text, NULL, 0) : 0; }
+static int int_of(const char *text) {
+  return text ? (int)strtol(text, NULL, 0) : 0;
+}
 
 static int type_of(const char *text) {
   for (int t = CSIM_PATH_LOC; t <= CSIM_PATH_DIS; t++)
@@ -41,7 +43,9 @@ static void fail(GError **error, GMarkupParseContext *context, const char *what)
 }
 
 /* dev is hexadecimal even without 0x: system id << 56 | dev. */
-static guint64 id_of(const char *dev) { return g_ascii_strtoull(dev, NULL, 16); }
+static guint64 id_of(const char *dev) {
+  return g_ascii_strtoull(dev, NULL, 16);
+}
 
 static int find_net(const CsimSystem *system, const char *dev) {
   const CsimTopoNode *node = dev ? csim_system_find(system, CSIM_NODE_NET, id_of(dev)) : NULL;
@@ -53,27 +57,43 @@ static int find_gpu(const CsimSystem *system, const char *rank, const char *dev)
   for (guint g = 0; g < csim_system_n(system, CSIM_NODE_GPU); g++) {
     const CsimTopoNode *gpu = csim_system_node(system, CSIM_NODE_GPU, g);
     if (rank && gpu->gpu.rank == int_of(rank)) return (int)g;
-    if (!rank && dev && id_of(dev) == ((gpu->id & ~CSIM_NODE_LOCAL_MASK) | (guint64)gpu->gpu.dev)) return (int)g;
+    if (!rank && dev && id_of(dev) == ((gpu->id & ~CSIM_NODE_LOCAL_MASK) | (guint64)gpu->gpu.dev))
+      return (int)g;
   }
   return -1;
 }
 
-static void start_graph(Reader *r, GMarkupParseContext *context, const char **names, const char **values, GError **error) {
+static void start_graph(Reader *r, GMarkupParseContext *context, const char **names, const char **values,
+                        GError **error) {
   CsimGraph *g = r->graph;
   if (int_of(attribute(names, values, "id")) != g->id) return;
   int cross = int_of(attribute(names, values, "crossnic"));
   if (r->cross_nic_off && cross == 1) return;
   r->inside = TRUE;
   int n = int_of(attribute(names, values, "nchannels"));
-  int intra = type_of(attribute(names, values, "typeintra")), inter = type_of(attribute(names, values, "typeinter"));
-  if (n < 0 || n > CSIM_MAX_CHANNELS) return fail(error, context, "nchannels out of range; 0 to 64 are possible");
-  if (intra < 0 || inter < 0) return fail(error, context, "unknown typeintra or typeinter; LOC, NVL .. DIS are known");
-  const char *pattern = attribute(names, values, "pattern"), *bw_intra = attribute(names, values, "speedintra");
-  const char *bw_inter = attribute(names, values, "speedinter"), *latency = attribute(names, values, "latencyinter");
-  if (!pattern || !bw_intra || !bw_inter) return fail(error, context, "graph without pattern, speedintra or speedinter");
-  *g = (CsimGraph){.id = g->id, .pattern = int_of(pattern), .coll_net = g->coll_net, .min_channels = g->min_channels,
-                   .max_channels = g->max_channels, .n_channels = n, .cross_nic = cross, .type_intra = intra, .type_inter = inter,
-                   .bw_intra = strtof(bw_intra, NULL), .bw_inter = strtof(bw_inter, NULL),
+  int intra = type_of(attribute(names, values, "typeintra")),
+      inter = type_of(attribute(names, values, "typeinter"));
+  if (n < 0 || n > CSIM_MAX_CHANNELS)
+    return fail(error, context, "nchannels out of range; 0 to 64 are possible");
+  if (intra < 0 || inter < 0)
+    return fail(error, context, "unknown typeintra or typeinter; LOC, NVL .. DIS are known");
+  const char *pattern = attribute(names, values, "pattern"),
+             *bw_intra = attribute(names, values, "speedintra");
+  const char *bw_inter = attribute(names, values, "speedinter"),
+             *latency = attribute(names, values, "latencyinter");
+  if (!pattern || !bw_intra || !bw_inter)
+    return fail(error, context, "graph without pattern, speedintra or speedinter");
+  *g = (CsimGraph){.id = g->id,
+                   .pattern = int_of(pattern),
+                   .coll_net = g->coll_net,
+                   .min_channels = g->min_channels,
+                   .max_channels = g->max_channels,
+                   .n_channels = n,
+                   .cross_nic = cross,
+                   .type_intra = intra,
+                   .type_inter = inter,
+                   .bw_intra = strtof(bw_intra, NULL),
+                   .bw_inter = strtof(bw_inter, NULL),
                    .latency_inter = latency ? strtof(latency, NULL) : 0,
                    .same_channels = int_of(attribute(names, values, "samechannels")),
                    .n_gpus = (int)csim_system_n(r->system, CSIM_NODE_GPU)};
@@ -81,7 +101,8 @@ static void start_graph(Reader *r, GMarkupParseContext *context, const char **na
   for (int i = 0; i < CSIM_MAX_CHANNELS * 2; i++) g->inter[i] = -1;
 }
 
-static void add_gpu(Reader *r, GMarkupParseContext *context, const char **names, const char **values, GError **error) {
+static void add_gpu(Reader *r, GMarkupParseContext *context, const char **names, const char **values,
+                    GError **error) {
   CsimGraph *g = r->graph;
   int gpu = find_gpu(r->system, attribute(names, values, "rank"), attribute(names, values, "dev"));
   if (gpu < 0) return fail(error, context, "no such GPU in this node");
@@ -90,15 +111,16 @@ static void add_gpu(Reader *r, GMarkupParseContext *context, const char **names,
   g->intra[r->channel * g->n_gpus + r->gpu++] = gpu;
 }
 
-static void add_net(Reader *r, GMarkupParseContext *context, const char **names, const char **values, GError **error) {
+static void add_net(Reader *r, GMarkupParseContext *context, const char **names, const char **values,
+                    GError **error) {
   int net = find_net(r->system, attribute(names, values, "dev"));
   if (net < 0) return fail(error, context, "no such NIC in this node");
   if (r->net > 1) return fail(error, context, "more than two NICs in one channel");
   r->graph->inter[2 * r->channel + r->net++] = net;
 }
 
-static void start(GMarkupParseContext *context, const char *name, const char **names, const char **values, gpointer data,
-                  GError **error) {
+static void start(GMarkupParseContext *context, const char *name, const char **names, const char **values,
+                  gpointer data, GError **error) {
   Reader *r = data;
   if (strcmp(name, "graph") == 0) return start_graph(r, context, names, values, error);
   if (!r->inside) return;
@@ -115,7 +137,8 @@ static void end(GMarkupParseContext *context, const char *name, gpointer data, G
   if (!r->inside) return;
   if (strcmp(name, "channel") == 0) {
     int needed = r->graph->pattern == CSIM_PATTERN_NVLS ? 1 : r->graph->n_gpus;
-    if (r->gpu < needed) fail(error, context, "channel with too few GPUs; each GPU of the node must be in it");
+    if (r->gpu < needed)
+      fail(error, context, "channel with too few GPUs; each GPU of the node must be in it");
     r->channel++;
   } else if (strcmp(name, "graph") == 0) {
     if (r->channel < r->graph->n_channels) fail(error, context, "fewer channels than nchannels says");
@@ -142,14 +165,16 @@ static char *load(const char *path, gsize *length, GError **error) {
   return NULL;
 }
 
-gboolean csim_graph_xml_read(const CsimSystem *system, const CsimNcclEnv *env, CsimDiag *diag, CsimGraph *graph) {
+gboolean csim_graph_xml_read(const CsimSystem *system, const CsimNcclEnv *env, CsimDiag *diag,
+                             CsimGraph *graph) {
   const char *path = csim_nccl_env_text(env, "NCCL_GRAPH_FILE");
   if (!path || !*path) return FALSE;
   g_autoptr(GError) error = NULL;
   gsize length = 0;
   g_autofree char *text = load(path, &length, &error);
   CsimGraph before = *graph;
-  Reader r = {.system = system, .graph = graph, .cross_nic_off = csim_nccl_env_int(env, "NCCL_CROSS_NIC", 2) == 0};
+  Reader r = {
+      .system = system, .graph = graph, .cross_nic_off = csim_nccl_env_int(env, "NCCL_CROSS_NIC", 2) == 0};
   if (text && parse(&r, text, length, &error)) return TRUE;
   if (error)
     csim_diag_add(diag, CSIM_FINDING_WARNING, CSIM_ERROR_SCHEMA, CSIM_LOC_NONE,

@@ -1,4 +1,5 @@
-/* Which NICs and which next GPUs the search tries, in order (fact sheet 2.4; NCCL 2.30.7, src/graph/search.cc). */
+/* Which NICs and which next GPUs the search tries, in order (fact sheet 2.4; NCCL 2.30.7,
+ * src/graph/search.cc). */
 #include "nccl/search-state.h"
 
 static void add_net(CsimNetList *list, int net) {
@@ -16,7 +17,8 @@ static void add_local_of_gpu(const CsimSearch *s, int gpu, CsimNetList *list) {
   }
 }
 
-/* Several hosts: all GPUs' NIC of channel 0, then of channel 1 ..., so that the hosts' NICs alternate early. */
+/* Several hosts: all GPUs' NIC of channel 0, then of channel 1 ..., so that the hosts' NICs alternate early.
+ */
 static void add_local_by_channel(const CsimSearch *s, int first, int end, CsimNetList *list) {
   g_autofree gboolean *done = g_new0(gboolean, s->n_gpus + 1);
   for (int c = 0; c < CSIM_MAX_CHANNELS; c++)
@@ -39,15 +41,19 @@ const CsimNetList *csim_search_select_nets(CsimSearch *s, int gpu) {
   if (list->net) return list;
   int first = gpu < 0 ? 0 : gpu, end = gpu < 0 ? s->n_gpus : gpu + 1;
   list->net = g_new(int, s->n_nets + 1);
-  if (s->scatter_nets) add_local_by_channel(s, first, end, list);
+  if (s->scatter_nets)
+    add_local_by_channel(s, first, end, list);
   else
     for (int g = first; g < end; g++) add_local_of_gpu(s, g, list);
-  /* A user's limit on NICs a GPU holds for the search too: only the GPUs' own ones (seen in the NCCL_NETDEVS_POLICY=MAX:1 vectors). */
+  /* A user's limit on NICs a GPU holds for the search too: only the GPUs' own ones (seen in the
+   * NCCL_NETDEVS_POLICY=MAX:1 vectors). */
   if (!s->own_nets_only) add_by_type(s, first, end, list);
   return list;
 }
 
-typedef struct { int gpu, distance, intra_hops, intra_bw, inter_hops, inter_pci_bw, inter_bw; } Score;
+typedef struct {
+  int gpu, distance, intra_hops, intra_bw, inter_hops, inter_pci_bw, inter_bw;
+} Score;
 
 static int compare_scores(const void *a, const void *b) {
   const Score *x = a, *y = b;
@@ -61,7 +67,8 @@ static int compare_scores(const void *a, const void *b) {
 
 static int score_gpus(const CsimSearch *s, int gpu, gboolean returns, Score *scores) {
   uint64_t flag = UINT64_C(1) << s->work.n_channels;
-  const CsimSearchPath *from_net = returns ? &s->net_gpu[s->work.inter[s->work.n_channels * 2] * s->n_gpus] : NULL;
+  const CsimSearchPath *from_net =
+      returns ? &s->net_gpu[s->work.inter[s->work.n_channels * 2] * s->n_gpus] : NULL;
   int n = 0;
   for (int i = 1; i < s->n_gpus; i++) {
     int g = (gpu + i) % s->n_gpus;
@@ -79,7 +86,8 @@ static int score_gpus(const CsimSearch *s, int gpu, gboolean returns, Score *sco
 
 static gboolean all_intra_equal(const Score *scores, int n) {
   for (int i = 1; i < n; i++)
-    if (scores[i].intra_bw != scores[0].intra_bw || scores[i].intra_hops != scores[0].intra_hops) return FALSE;
+    if (scores[i].intra_bw != scores[0].intra_bw || scores[i].intra_hops != scores[0].intra_hops)
+      return FALSE;
   return TRUE;
 }
 

@@ -1,6 +1,6 @@
 /*
- * One attempt of the channel search: a depth-first walk NIC -> GPU -> GPU .. -> NIC, channel after channel, until the time
- * budget (a count of visits) is used up (fact sheet 2.4; NCCL 2.30.7, src/graph/search.cc).
+ * One attempt of the channel search: a depth-first walk NIC -> GPU -> GPU .. -> NIC, channel after channel,
+ * until the time budget (a count of visits) is used up (fact sheet 2.4; NCCL 2.30.7, src/graph/search.cc).
  *
  * The order in which branches are tried is part of the result, since the budget usually ends the walk.
  */
@@ -9,17 +9,24 @@
 typedef enum { ORDER_FREE, ORDER_INDEX, ORDER_REPLAY } Order;
 
 /* What stays the same down one branch. back_to_net, back_to_first: the step at which it happens, -1 never. */
-typedef struct { int back_to_net, back_to_first; Order order; } Branch;
+typedef struct {
+  int back_to_net, back_to_first;
+  Order order;
+} Branch;
 
 static void search_channel(CsimSearch *s);
 static void visit_gpu(CsimSearch *s, int gpu, int step, Branch branch);
 
 #define INDEX_ORDER_BUDGET (1 << 10)
 
-static const CsimTopoNode *net_node(const CsimSearch *s, int net) { return csim_system_node(s->system, CSIM_NODE_NET, net); }
+static const CsimTopoNode *net_node(const CsimSearch *s, int net) {
+  return csim_system_node(s->system, CSIM_NODE_NET, net);
+}
 
 /* The GPU at `step` of the previous channel. */
-static int replay(const CsimSearch *s, int step) { return s->work.intra[(s->work.n_channels - 1) * s->n_gpus + step]; }
+static int replay(const CsimSearch *s, int step) {
+  return s->work.intra[(s->work.n_channels - 1) * s->n_gpus + step];
+}
 
 /* ncclTopoCompareGraphs: is the finished candidate better than the best so far? */
 static gboolean better(const CsimSearch *s) {
@@ -58,9 +65,12 @@ static void try_gpu(CsimSearch *s, CsimSearchEnd from, int a, int gpu, int step,
 /* NVLS head: every GPU pulls from and pushes to the switch, the head twice. */
 static void visit_nvls(CsimSearch *s, int head) {
   int down = 0, up = 0;
-  while (down < s->n_gpus && csim_search_follow(s, CSIM_FROM_NVS, 0, CSIM_FROM_GPU, down, down == head ? 2 : 1)) down++;
+  while (down < s->n_gpus &&
+         csim_search_follow(s, CSIM_FROM_NVS, 0, CSIM_FROM_GPU, down, down == head ? 2 : 1))
+    down++;
   if (down == s->n_gpus) {
-    while (up < s->n_gpus && csim_search_follow(s, CSIM_FROM_GPU, up, CSIM_FROM_NVS, 0, up == head ? 2 : 1)) up++;
+    while (up < s->n_gpus && csim_search_follow(s, CSIM_FROM_GPU, up, CSIM_FROM_NVS, 0, up == head ? 2 : 1))
+      up++;
     if (up == s->n_gpus) visit_gpu(s, -1, s->n_gpus, (Branch){-1, -1, ORDER_FREE});
   }
   while (up-- > 0) csim_search_follow(s, CSIM_FROM_GPU, up, CSIM_FROM_NVS, 0, up == head ? -2 : -1);
@@ -103,7 +113,7 @@ static gboolean may_leave(const CsimSearch *s, int net) {
   return c->cross_nic != 0 || same_rail(s, start, end);
 }
 
-/* Leaves to the NIC. A balanced tree does so twice, from its first two GPUs, with half of the bandwidth each. */
+/* Leaves to the NIC. A balanced tree does so from its first two GPUs, with half of the bandwidth each. */
 static void leave_by(CsimSearch *s, int gpu, int step, int net, Branch branch) {
   CsimCandidate *c = &s->work;
   gboolean balanced = c->pattern == CSIM_PATTERN_BALANCED_TREE;
@@ -127,7 +137,8 @@ static void visit_net(CsimSearch *s, int gpu, int step, Branch branch) {
   for (int i = 0; i < nets->n; i++) {
     int net = nets->net[i];
     if (!may_leave(s, net)) continue;
-    if (c->pattern == CSIM_PATTERN_BALANCED_TREE && step > 0 && net != c->inter[c->n_channels * 2 + 1]) continue;
+    if (c->pattern == CSIM_PATTERN_BALANCED_TREE && step > 0 && net != c->inter[c->n_channels * 2 + 1])
+      continue;
     leave_by(s, gpu, step, net, branch);
   }
 }
@@ -234,8 +245,10 @@ static void search_from_nets(CsimSearch *s, Branch branch) {
     s->work.inter[s->work.n_channels * 2] = net;
     s->work.latency_inter = net_node(s, net)->net.latency;
     charge_port(s, net, bw);
-    if (heads) found = start_head(s, net, nets->n, branch);
-    else start_channel(s, net, branch);
+    if (heads)
+      found = start_head(s, net, nets->n, branch);
+    else
+      start_channel(s, net, branch);
     charge_port(s, net, -bw);
   }
 }
@@ -254,18 +267,23 @@ static void search_from_gpus(CsimSearch *s, Branch branch) {
 static Branch branch_of(const CsimSearch *s) {
   Branch b = {-1, -1, ORDER_FREE};
   gboolean ring = s->work.pattern == CSIM_PATTERN_RING;
-  if (s->limits.inter) b.back_to_net = ring ? s->n_gpus - 1 : s->work.pattern == CSIM_PATTERN_SPLIT_TREE ? 1 : 0;
-  else if (ring) b.back_to_first = s->n_gpus - 1;
+  if (s->limits.inter)
+    b.back_to_net = ring ? s->n_gpus - 1 : s->work.pattern == CSIM_PATTERN_SPLIT_TREE ? 1 : 0;
+  else if (ring)
+    b.back_to_first = s->n_gpus - 1;
   return b;
 }
 
 static void search_channel(CsimSearch *s) {
-  if (s->limits.inter) search_from_nets(s, branch_of(s));
-  else search_from_gpus(s, branch_of(s));
+  if (s->limits.inter)
+    search_from_nets(s, branch_of(s));
+  else
+    search_from_gpus(s, branch_of(s));
 }
 
 void csim_search_attempt(CsimSearch *s, int time) {
   s->time = time;
-  s->work.n_channels = 0; /* n_hops goes on from where it was: in the second pass it includes the first solution's */
+  /* n_hops goes on from where it was: in the second pass it includes the first solution's. */
+  s->work.n_channels = 0;
   search_channel(s);
 }

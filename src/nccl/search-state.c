@@ -20,12 +20,12 @@ static int reverse_id(const CsimSearch *s, const CsimTopoNode *node, const CsimT
 
 static CsimSearchLink flatten_link(const CsimSearch *s, const CsimTopoNode *node, const CsimTopoLink *link) {
   const CsimTopoNode *remote = link->remote;
-  return (CsimSearchLink){
-      .bw = link->bw,
-      .reverse = reverse_id(s, node, link),
-      .pci = link->type == CSIM_LINK_PCI,
-      .old_gpu = remote->type == CSIM_NODE_DEV && remote->dev.sm < 80,
-      .power_nvl = link->type == CSIM_LINK_NVL && remote->type == CSIM_NODE_CPU && remote->cpu.arch == CSIM_ARCH_POWER};
+  return (CsimSearchLink){.bw = link->bw,
+                          .reverse = reverse_id(s, node, link),
+                          .pci = link->type == CSIM_LINK_PCI,
+                          .old_gpu = remote->type == CSIM_NODE_DEV && remote->dev.sm < 80,
+                          .power_nvl = link->type == CSIM_LINK_NVL && remote->type == CSIM_NODE_CPU &&
+                                       remote->cpu.arch == CSIM_ARCH_POWER};
 }
 
 static void build_links(CsimSearch *s) {
@@ -48,12 +48,14 @@ static void build_links(CsimSearch *s) {
 }
 
 static gboolean is_intel(const CsimTopoNode *node) {
-  return node->type == CSIM_NODE_CPU && node->cpu.arch == CSIM_ARCH_X86 && node->cpu.vendor == CSIM_VENDOR_INTEL;
+  return node->type == CSIM_NODE_CPU && node->cpu.arch == CSIM_ARCH_X86 &&
+         node->cpu.vendor == CSIM_VENDOR_INTEL;
 }
 
 static CsimSearchPath flatten_path(CsimSearch *s, const CsimTopoNode *a, const CsimTopoNode *b) {
   const CsimPath *path = csim_paths_get(s->paths, a, b);
-  CsimSearchPath out = {.type = path->type, .bw = path->bw, .first = (int)s->hops->len, .n_links = path->n_links};
+  CsimSearchPath out = {
+      .type = path->type, .bw = path->bw, .first = (int)s->hops->len, .n_links = path->n_links};
   const CsimTopoNode *node = a;
   for (int i = 0; i < path->n_links; i++) {
     int id = link_id(s, node, path->link[i]);
@@ -69,7 +71,8 @@ static CsimSearchPath *flatten_paths(CsimSearch *s, CsimNodeType from, CsimNodeT
   CsimSearchPath *paths = g_new0(CsimSearchPath, rows * cols + 1);
   for (guint a = 0; a < rows; a++)
     for (guint b = 0; b < cols; b++)
-      paths[a * cols + b] = flatten_path(s, csim_system_node(s->system, from, a), csim_system_node(s->system, to, b));
+      paths[a * cols + b] =
+          flatten_path(s, csim_system_node(s->system, from, a), csim_system_node(s->system, to, b));
   return paths;
 }
 
@@ -82,7 +85,8 @@ static void build_paths(CsimSearch *s) {
   s->gpu_nvs = flatten_paths(s, CSIM_NODE_GPU, CSIM_NODE_NVS);
 }
 
-const CsimSearchPath *csim_search_path(const CsimSearch *s, CsimSearchEnd from, int a, CsimSearchEnd to, int b) {
+const CsimSearchPath *csim_search_path(const CsimSearch *s, CsimSearchEnd from, int a, CsimSearchEnd to,
+                                       int b) {
   if (from == CSIM_FROM_NVS) return &s->nvs_gpu[a * s->n_gpus + b];
   if (from == CSIM_FROM_NET) return &s->net_gpu[a * s->n_gpus + b];
   if (to == CSIM_FROM_NVS) return &s->gpu_nvs[a * (int)csim_system_n(s->system, CSIM_NODE_NVS) + b];
@@ -178,8 +182,8 @@ CsimSearch *csim_search_new(const CsimSystem *system, const CsimPaths *paths, co
   build_gpus(s);
   build_nets(s);
   s->scratch = g_array_new(FALSE, FALSE, sizeof(int));
-  s->work.intra = g_new0(int, (gsize)CSIM_MAX_CHANNELS * (s->n_gpus + 1));
-  s->best.intra = g_new0(int, (gsize)CSIM_MAX_CHANNELS * (s->n_gpus + 1));
+  s->work.intra = g_new0(int, (gsize)CSIM_MAX_CHANNELS *(s->n_gpus + 1));
+  s->best.intra = g_new0(int, (gsize)CSIM_MAX_CHANNELS *(s->n_gpus + 1));
   return s;
 }
 
@@ -187,9 +191,9 @@ void csim_search_free(CsimSearch *s) {
   if (!s) return;
   for (int n = 0; n < s->n_nets; n++) g_free(s->near_gpus[n].net);
   for (int i = 0; i < (s->n_gpus + 1) * (CSIM_PATH_DIS + 1); i++) g_free(s->select[i].net);
-  gpointer owned[] = {s->links,      s->gpu_gpu,    s->gpu_net,    s->net_gpu,       s->nvs_gpu,
-                      s->gpu_nvs,    s->net_bw,     s->select,     s->gpu_pci_bw,    s->local_net,
-                      s->near_gpus,  s->used,       s->work.intra, s->net_local_gpu, s->best.intra};
+  gpointer owned[] = {s->links,     s->gpu_gpu, s->gpu_net,    s->net_gpu,       s->nvs_gpu,
+                      s->gpu_nvs,   s->net_bw,  s->select,     s->gpu_pci_bw,    s->local_net,
+                      s->near_gpus, s->used,    s->work.intra, s->net_local_gpu, s->best.intra};
   for (guint i = 0; i < G_N_ELEMENTS(owned); i++) g_free(owned[i]);
   g_array_free(s->hops, TRUE);
   g_array_free(s->scratch, TRUE);
@@ -202,13 +206,19 @@ float csim_search_link_bw(const CsimSearch *s, const CsimTopoNode *node, guint i
 }
 
 /* roundf for values far below 2^31, inline: the sum is exact in double, so halves still go away from zero. */
-static inline float round_away(float x) { return (float)(int)((double)x + (x < 0 ? -0.5 : 0.5)); }
+static inline float round_away(float x) {
+  return (float)(int)((double)x + (x < 0 ? -0.5 : 0.5));
+}
 
-/* Rounded to 1/1000 after each subtraction, in float, as NCCL does: sums of steps such as 17.5 must cancel exactly. */
-static inline float sub_round(float a, float b) { return round_away((a - b) * 1000) / 1000; }
+/* Rounded to 1/1000 after each subtraction, in float, as NCCL does: sums of steps such as 17.5 must cancel
+ * exactly. */
+static inline float sub_round(float a, float b) {
+  return round_away((a - b) * 1000) / 1000;
+}
 
 /* What a hop costs on the link itself and on the way back. */
-static void hop_cost(const CsimSearchLink *link, gboolean from_gpu, float bw, float pci_bw, float *forward, float *backward) {
+static void hop_cost(const CsimSearchLink *link, gboolean from_gpu, float bw, float pci_bw, float *forward,
+                     float *backward) {
   *forward = link->pci ? pci_bw : bw;
   *backward = 0;
   if (link->old_gpu && !from_gpu) *backward += *forward / 8;
@@ -232,7 +242,8 @@ static int take(CsimSearch *s, const CsimSearchPath *path, gboolean from_gpu, in
 }
 
 static gboolean is_tree(int pattern) {
-  return pattern == CSIM_PATTERN_BALANCED_TREE || pattern == CSIM_PATTERN_SPLIT_TREE || pattern == CSIM_PATTERN_TREE;
+  return pattern == CSIM_PATTERN_BALANCED_TREE || pattern == CSIM_PATTERN_SPLIT_TREE ||
+         pattern == CSIM_PATTERN_TREE;
 }
 
 gboolean csim_search_follow(CsimSearch *s, CsimSearchEnd from, int a, CsimSearchEnd to, int b, float mult) {
@@ -244,7 +255,8 @@ gboolean csim_search_follow(CsimSearch *s, CsimSearchEnd from, int a, CsimSearch
   if (path->type >= CSIM_PATH_DIS || path->n_links == 0) return FALSE;
   /* Fractions and doubles (CollNetDirect, NVLS heads) are not held to the type: only mult == 1 is. */
   if (mult == 1 && path->type > farthest) return FALSE;
-  if (mult == 1 && is_tree(s->work.pattern) && csim_search_path(s, to, b, from, a)->type > farthest) return FALSE;
+  if (mult == 1 && is_tree(s->work.pattern) && csim_search_path(s, to, b, from, a)->type > farthest)
+    return FALSE;
   gboolean from_gpu = from == CSIM_FROM_GPU;
   int done = take(s, path, from_gpu, path->n_links, bw);
   if (done < path->n_links) {

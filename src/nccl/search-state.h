@@ -2,7 +2,8 @@
  * nccl/search-state.h - the flattened system that the channel search works on. Private to search*.c.
  *
  * The search takes bandwidth from links and gives it back millions of times, so links and paths are copied
- * once into plain arrays: a link is an index, a path a run of link indices. The system itself stays unchanged.
+ * once into plain arrays: a link is an index, a path a run of link indices. The system itself stays
+ * unchanged.
  */
 #ifndef CSIM_NCCL_SEARCH_STATE_H
 #define CSIM_NCCL_SEARCH_STATE_H
@@ -10,8 +11,8 @@
 #include "nccl/graph.h"
 
 typedef struct {
-  float bw;           /* GB/s left */
-  int reverse;        /* link of the same type back, -1 none */
+  float bw;    /* GB/s left */
+  int reverse; /* link of the same type back, -1 none */
   gboolean pci;
   gboolean old_gpu;   /* enters a physical GPU below sm 80 */
   gboolean power_nvl; /* NVLink into a POWER CPU */
@@ -24,7 +25,9 @@ typedef struct {
   gboolean intel;     /* leads through an Intel CPU */
 } CsimSearchPath;
 
-typedef struct { int *net, n; } CsimNetList;
+typedef struct {
+  int *net, n;
+} CsimNetList;
 
 /* Place of a path: which kind of node it starts from and ends at. */
 typedef enum { CSIM_FROM_GPU, CSIM_FROM_NET, CSIM_FROM_NVS } CsimSearchEnd;
@@ -49,30 +52,32 @@ struct CsimSearch {
   CsimSearchLink *links;
   int n_links;
   GHashTable *first_link; /* CsimTopoNode* -> index of its first link + 1 */
-  GArray *hops; /* int */
+  GArray *hops;           /* int */
   CsimSearchPath *gpu_gpu, *gpu_net, *net_gpu, *nvs_gpu, *gpu_nvs;
 
-  float *net_bw;      /* GB/s left a NIC */
-  float *gpu_pci_bw;  /* GB/s of a GPU's own PCI link, -1 none */
+  float *net_bw;                       /* GB/s left a NIC */
+  float *gpu_pci_bw;                   /* GB/s of a GPU's own PCI link, -1 none */
   int (*local_net)[CSIM_MAX_CHANNELS]; /* [gpu][channel]: NET index or -1 */
-  int *net_local_gpu; /* ncclTopoGetLocalGpu, -1 none */
-  CsimNetList *near_gpus; /* [net]: GPUs of best bandwidth and type */
-  CsimNetList *select;    /* cache: [(gpu + 1) * (DIS + 1) + type_inter] */
-  uint64_t *used;         /* [gpu] one bit a channel */
-  GArray *scratch;        /* int stack of the recursion */
-  int time;               /* visits left in this attempt; -1: perfect */
+  int *net_local_gpu;                  /* ncclTopoGetLocalGpu, -1 none */
+  CsimNetList *near_gpus;              /* [net]: GPUs of best bandwidth and type */
+  CsimNetList *select;                 /* cache: [(gpu + 1) * (DIS + 1) + type_inter] */
+  uint64_t *used;                      /* [gpu] one bit a channel */
+  GArray *scratch;                     /* int stack of the recursion */
+  int time;                            /* visits left in this attempt; -1: perfect */
 
   CsimCandidate work, best;
 };
 
-const CsimSearchPath *csim_search_path(const CsimSearch *s, CsimSearchEnd from, int a, CsimSearchEnd to, int b);
-/* Takes `mult` times the channel's bandwidth from every link of the path (gives it back when negative); FALSE, with nothing changed,
- * if the path's type is too far or a link has too little left (fact sheet 2.4, ncclTopoFollowPath). */
+const CsimSearchPath *csim_search_path(const CsimSearch *s, CsimSearchEnd from, int a, CsimSearchEnd to,
+                                       int b);
+/* Takes `mult` times the channel's bandwidth from every link of the path (gives it back when negative);
+ * FALSE, with nothing changed, if the path's type is too far or a link has too little left (fact sheet 2.4,
+ * ncclTopoFollowPath). */
 gboolean csim_search_follow(CsimSearch *s, CsimSearchEnd from, int a, CsimSearchEnd to, int b, float mult);
 /* ncclTopoSelectNets: candidate NICs of a GPU, or of all GPUs (gpu -1), for the current typeInter. */
 const CsimNetList *csim_search_select_nets(CsimSearch *s, int gpu);
-/* ncclTopoSearchNextGpuSort: writes at most n_gpus indices to next, returns how many. sort_net: 1 the next step returns to
- * the NIC, -1 a later one does, 0 none. */
+/* ncclTopoSearchNextGpuSort: writes at most n_gpus indices to next, returns how many. sort_net: 1 the next
+ * step returns to the NIC, -1 a later one does, 0 none. */
 int csim_search_next_gpus(CsimSearch *s, int gpu, int *next, int sort_net);
 /* One attempt: fills s->best if s->work's parameters lead to something better. */
 void csim_search_attempt(CsimSearch *s, int time);

@@ -1,15 +1,19 @@
-/* The outer loop of the channel search (fact sheet 2.2, 2.3; NCCL 2.30.7, src/graph/search.cc, ncclTopoCompute). */
+/* The outer loop of the channel search (fact sheet 2.2, 2.3; NCCL 2.30.7, src/graph/search.cc,
+ * ncclTopoCompute). */
 #include "nccl/search-state.h"
 
 #include <string.h>
 
 /* GB/s a channel that are tried, fastest first. NCCL 2.30.7, src/graph/search.cc. */
 static const float intra_old[] = {40, 30, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3};
-static const float inter_old[] = {48, 30, 28, 24, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3, 2.4f, 1.2f, 0.24f, 0.12f};
+static const float inter_old[] = {48, 30, 28, 24, 20, 18,   15,   12,    10,   9,
+                                  7,  6,  5,  4,  3,  2.4f, 1.2f, 0.24f, 0.12f};
 static const float intra_sm90[] = {60, 50, 40, 30, 24, 20, 15, 12, 11, 6, 3};
-static const float inter_sm90[] = {48, 45, 42, 40, 30, 24, 22, 20, 17.5f, 15, 12, 6, 3, 2.4f, 1.2f, 0.24f, 0.12f};
+static const float inter_sm90[] = {48, 45, 42, 40, 30,   24,   22,    20,   17.5f,
+                                   15, 12, 6,  3,  2.4f, 1.2f, 0.24f, 0.12f};
 static const float intra_sm100[] = {90, 80, 70, 60, 50, 45, 40, 30, 24, 20, 19, 18};
-static const float inter_sm100[] = {96, 86, 80, 48, 45.1f, 42, 40, 30, 24, 22, 20, 17.5f, 15, 12, 6, 3, 2.4f, 1.2f, 0.24f, 0.12f};
+static const float inter_sm100[] = {96, 86,    80, 48, 45.1f, 42, 40,   30,   24,    22,
+                                    20, 17.5f, 15, 12, 6,     3,  2.4f, 1.2f, 0.24f, 0.12f};
 
 #define BUDGET_ALL (1 << 19)
 #define BUDGET_ATTEMPT (1 << 14)
@@ -18,13 +22,16 @@ static const float inter_sm100[] = {96, 86, 80, 48, 45.1f, 42, 40, 30, 24, 22, 2
 #define MAX_NVLS_HEADS 32
 #define MAX_DIRECT_HEADS 8
 
-typedef struct { const float *step; int n; } Steps;
+typedef struct {
+  const float *step;
+  int n;
+} Steps;
 
 typedef struct {
   CsimSearch *s;
   Steps steps;
-  int index;                 /* of the current step */
-  int cross_nic;             /* allowed: 0, 1, 2 */
+  int index;     /* of the current step */
+  int cross_nic; /* allowed: 0, 1, 2 */
   int min_intra, max_intra, min_inter, max_inter;
   int try_same;
   gboolean amd;
@@ -41,7 +48,8 @@ static Steps steps_of(gboolean inter, int sm) {
 
 /* ---- What the system offers ---- */
 
-static float best_bw(const CsimSystem *system, const CsimPaths *paths, const CsimTopoNode *gpu, CsimNodeType to) {
+static float best_bw(const CsimSystem *system, const CsimPaths *paths, const CsimTopoNode *gpu,
+                     CsimNodeType to) {
   float best = 0;
   for (guint i = 0; i < csim_system_n(system, to); i++) {
     const CsimTopoNode *node = csim_system_node(system, to, i);
@@ -70,7 +78,8 @@ static void add_sm(const CsimSystem *system, CsimSearchLimits *out) {
   }
 }
 
-void csim_search_limits(const CsimSystem *system, const CsimPaths *paths, gboolean inter, CsimSearchLimits *out) {
+void csim_search_limits(const CsimSystem *system, const CsimPaths *paths, gboolean inter,
+                        CsimSearchLimits *out) {
   *out = (CsimSearchLimits){.inter = inter};
   add_sm(system, out);
   if (!inter && csim_system_n(system, CSIM_NODE_GPU) == 1) {
@@ -86,7 +95,8 @@ void csim_search_limits(const CsimSystem *system, const CsimPaths *paths, gboole
 }
 
 /* Nearest and farthest type in a matrix of paths (its diagonal left out if it is square over one type). */
-static void type_range(const CsimSearchPath *paths, int rows, int cols, gboolean skip_self, int *nearest, int *farthest) {
+static void type_range(const CsimSearchPath *paths, int rows, int cols, gboolean skip_self, int *nearest,
+                       int *farthest) {
   *nearest = CSIM_PATH_DIS;
   *farthest = CSIM_PATH_LOC;
   for (int a = 0; a < rows; a++)
@@ -109,22 +119,19 @@ static void set_types(Outer *o) {
   o->max_inter = MIN(o->max_inter, CSIM_PATH_NET); /* an attempt with DIS is never made */
 }
 
-/* Two NVLink islands with something slower in between (two sockets of an old PCIe server). */
+/* Exactly two NVLink islands of more than one GPU, with something slower in between (two sockets of an old PCIe
+ * server). */
 static gboolean is_split_nvlink(const CsimSearch *s) {
-  int islands = 0;
   g_autofree int *island = g_new(int, s->n_gpus + 1);
+  g_autofree int *size = g_new0(int, s->n_gpus + 1);
   for (int g = 0; g < s->n_gpus; g++) {
     island[g] = g;
     for (int p = 0; p < g; p++)
       if (s->gpu_gpu[g * s->n_gpus + p].type == CSIM_PATH_NVL) island[g] = MIN(island[g], island[p]);
+    size[island[g]]++;
   }
-  for (int g = 0; g < s->n_gpus; g++) {
-    gboolean alone = TRUE, first = island[g] == g;
-    for (int p = 0; p < s->n_gpus; p++)
-      if (p != g && island[p] == island[g]) alone = FALSE;
-    if (alone) return FALSE;
-    islands += first;
-  }
+  int islands = 0;
+  for (int g = 0; g < s->n_gpus; g++) islands += size[g] > 1;
   return islands == 2;
 }
 
@@ -138,7 +145,8 @@ static void set_speed(Outer *o, int index) {
 static void start_speed(Outer *o) {
   const CsimSearch *s = o->s;
   float total = s->limits.total_bw;
-  if (s->n_gpus > 1 && s->work.pattern != CSIM_PATTERN_RING) total *= (float)(s->n_gpus * 1.0 / (s->n_gpus - 1));
+  if (s->n_gpus > 1 && s->work.pattern != CSIM_PATTERN_RING)
+    total *= (float)(s->n_gpus * 1.0 / (s->n_gpus - 1));
   int i = 0;
   while (i < o->steps.n - 1 &&
          (o->steps.step[i] > s->limits.max_bw || o->steps.step[i] * s->work.min_channels > total))
@@ -156,12 +164,14 @@ static gboolean is_perfect(const Outer *o) {
   return o->s->time == -1 || o->s->best.n_channels * o->s->best.bw_inter >= o->s->limits.total_bw;
 }
 
-/* Moves to the next easier set of parameters; FALSE when there is none. The order is the nesting of fact sheet 2.3, innermost first. */
+/* Moves to the next easier set of parameters; FALSE when there is none. The order is the nesting of fact
+ * sheet 2.3, innermost first. */
 static gboolean relax(Outer *o) {
   CsimCandidate *work = &o->s->work;
   const CsimCandidate *best = &o->s->best;
   gboolean inter = o->s->limits.inter, none = best->n_channels == 0;
-  if (work->same_channels && !(o->amd && work->type_intra == CSIM_PATH_SYS)) return work->same_channels = 0, TRUE;
+  if (work->same_channels && !(o->amd && work->type_intra == CSIM_PATH_SYS))
+    return work->same_channels = 0, TRUE;
   work->same_channels = o->try_same;
 
   o->budget += o->s->time;
@@ -172,7 +182,8 @@ static gboolean relax(Outer *o) {
   work->pattern = best->pattern;
 
   int max_intra = inter ? work->type_inter : MIN(o->max_intra, CSIM_PATH_NET);
-  if (work->type_intra < max_intra && (none || work->type_intra < best->type_intra)) return work->type_intra++, TRUE;
+  if (work->type_intra < max_intra && (none || work->type_intra < best->type_intra))
+    return work->type_intra++, TRUE;
   work->type_intra = o->min_intra;
 
   if (inter && work->type_inter < o->max_inter &&
@@ -214,7 +225,8 @@ static gboolean climb(Outer *o) {
   const CsimCandidate *best = &o->s->best;
   if (o->s->time == 0 || o->index == 0) return FALSE;
   if (best->pattern == CSIM_PATTERN_RING) return set_speed(o, o->index - 1), TRUE;
-  if (best->pattern == CSIM_PATTERN_NVLS && work->bw_inter == best->bw_inter && work->bw_inter < work->bw_intra * 2) {
+  if (best->pattern == CSIM_PATTERN_NVLS && work->bw_inter == best->bw_inter &&
+      work->bw_inter < work->bw_intra * 2) {
     work->min_channels = work->max_channels = best->n_channels;
     work->bw_inter = o->steps.step[--o->index];
     return TRUE;
@@ -261,7 +273,8 @@ static gboolean is_amd(const CsimSystem *system) {
 }
 
 static void set_cross_nic(Outer *o, int pattern) {
-  gboolean can = pattern == CSIM_PATTERN_RING || pattern == CSIM_PATTERN_BALANCED_TREE || pattern == CSIM_PATTERN_SPLIT_TREE;
+  gboolean can = pattern == CSIM_PATTERN_RING || pattern == CSIM_PATTERN_BALANCED_TREE ||
+                 pattern == CSIM_PATTERN_SPLIT_TREE;
   o->cross_nic = can && o->s->n_nets > 1 ? (int)csim_nccl_env_int(o->s->env, "NCCL_CROSS_NIC", 2) : 0;
 }
 
@@ -283,7 +296,8 @@ static void set_start(Outer *o, const CsimGraph *graph) {
   /* One node: all GPUs pull evenly from the switch. */
   if (!o->s->limits.inter && g->pattern == CSIM_PATTERN_NVLS) g->min_channels = g->max_channels;
   /* A tree over two sockets needs two channels, and takes the ring's number. */
-  if (g->pattern == CSIM_PATTERN_RING && g->max_channels >= 2 && g->min_channels == 1 && is_split_nvlink(o->s))
+  if (g->pattern == CSIM_PATTERN_RING && g->max_channels >= 2 && g->min_channels == 1 &&
+      is_split_nvlink(o->s))
     g->min_channels = 2;
 }
 
@@ -300,11 +314,21 @@ static void search(Outer *o) {
 static void store(const Outer *o, CsimGraph *graph) {
   const CsimCandidate *g = &o->s->best;
   int id = graph->id;
-  *graph = (CsimGraph){.id = id, .pattern = g->pattern, .cross_nic = g->cross_nic, .coll_net = g->coll_net,
-                       .min_channels = g->min_channels, .max_channels = g->max_channels, .n_channels = g->n_channels,
-                       .bw_intra = g->bw_intra, .bw_inter = g->bw_inter, .latency_inter = g->latency_inter,
-                       .type_intra = g->type_intra, .type_inter = g->type_inter, .same_channels = g->same_channels,
-                       .n_hops = g->n_hops, .n_gpus = o->s->n_gpus};
+  *graph = (CsimGraph){.id = id,
+                       .pattern = g->pattern,
+                       .cross_nic = g->cross_nic,
+                       .coll_net = g->coll_net,
+                       .min_channels = g->min_channels,
+                       .max_channels = g->max_channels,
+                       .n_channels = g->n_channels,
+                       .bw_intra = g->bw_intra,
+                       .bw_inter = g->bw_inter,
+                       .latency_inter = g->latency_inter,
+                       .type_intra = g->type_intra,
+                       .type_inter = g->type_inter,
+                       .same_channels = g->same_channels,
+                       .n_hops = g->n_hops,
+                       .n_gpus = o->s->n_gpus};
   graph->intra = g_new(int, (gsize)g->n_channels * o->s->n_gpus + 1);
   memcpy(graph->intra, g->intra, sizeof(int) * g->n_channels * o->s->n_gpus);
   for (int i = 0; i < CSIM_MAX_CHANNELS * 2; i++)

@@ -31,5 +31,6 @@ CsimBtree csim_btree(int tree, int n, int node) {
   if (tree == 0) return plain(n, node);
   int shift = n % 2;
   CsimBtree t = plain(n, shift ? (node - 1 + n) % n : n - 1 - node);
-  return (CsimBtree){back(n, shift, t.up), {back(n, shift, t.down[0]), back(n, shift, t.down[1])}, t.child_type};
+  return (CsimBtree){
+      back(n, shift, t.up), {back(n, shift, t.down[0]), back(n, shift, t.down[1])}, t.child_type};
 }

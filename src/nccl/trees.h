@@ -8,7 +8,9 @@
 #define CSIM_NCCL_TREES_H
 
 /* Neighbours of a node, -1 none; child_type: this node is its parent's child 0 or 1. */
-typedef struct { int up, down[2], child_type; } CsimBtree;
+typedef struct {
+  int up, down[2], child_type;
+} CsimBtree;
 
 /* tree 0: plain; tree 1: mirrored (even n) or shifted by one (odd n). node < n. */
 CsimBtree csim_btree(int tree, int n, int node);

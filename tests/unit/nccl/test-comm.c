@@ -1,4 +1,5 @@
-/* Communicators: every ring is one cycle over all ranks, every tree spans them, in uniform, mixed and split jobs; counts; connections. */
+/* Communicators: every ring is one cycle over all ranks, every tree spans them, in uniform, mixed and split
+ * jobs; counts; connections. */
 #include "toy-nodes.h"
 
 static const ToyNode a100 = {8, 80, 12, 0, 2, TRUE, "16.0 GT/s PCIe", 16, 200000};
@@ -22,7 +23,9 @@ static void check_rings(const CsimComm *comm) {
   }
 }
 
-static gboolean is_child(CsimTreeNode t, int rank) { return t.down[0] == rank || t.down[1] == rank || t.down[2] == rank; }
+static gboolean is_child(CsimTreeNode t, int rank) {
+  return t.down[0] == rank || t.down[1] == rank || t.down[2] == rank;
+}
 
 /* One root; parents know their children; no cycle. */
 static void check_trees(const CsimComm *comm) {
@@ -36,7 +39,8 @@ static void check_trees(const CsimComm *comm) {
       for (int i = 0; i < 3; i++)
         if (t.down[i] >= 0) g_assert_cmpint(csim_comm_tree(comm, c, t.down[i]).up, ==, r);
       int steps = 0;
-      for (int up = t.up; up >= 0; up = csim_comm_tree(comm, c, up).up) g_assert_cmpint(++steps, <, info->n_ranks);
+      for (int up = t.up; up >= 0; up = csim_comm_tree(comm, c, up).up)
+        g_assert_cmpint(++steps, <, info->n_ranks);
     }
     g_assert_cmpint(roots, ==, 1);
   }
@@ -126,7 +130,13 @@ static void test_mixed(void) {
   toy_cluster_free(cluster);
 }
 
-typedef struct { const char *name; const ToyNode *node; guint machines; const char *env; int coll, nvls, p2p, per_peer; } Count;
+typedef struct {
+  const char *name;
+  const ToyNode *node;
+  guint machines;
+  const char *env;
+  int coll, nvls, p2p, per_peer;
+} Count;
 
 /* Fact sheet 3.4, 3.6, 9.4, 9.7. */
 static void test_counts(void) {
@@ -157,7 +167,8 @@ static void test_rail_conn(void) {
   ToyJob job = toy_job(&h100, 2, NULL);
   for (int c = 0; c < csim_comm_info(job.comm)->n_channels; c++)
     for (int p = 0; p < 16; p++) {
-      int from = csim_comm_ring_rank_at(job.comm, c, p), to = csim_comm_ring_rank_at(job.comm, c, (p + 1) % 16);
+      int from = csim_comm_ring_rank_at(job.comm, c, p),
+          to = csim_comm_ring_rank_at(job.comm, c, (p + 1) % 16);
       CsimConn conn = csim_comm_conn(job.comm, c, from, to, FALSE);
       if (csim_comm_place(job.comm, from).node == csim_comm_place(job.comm, to).node) {
         g_assert_cmpint(conn.kind, ==, CSIM_CONN_P2P);
@@ -173,7 +184,8 @@ static void test_rail_conn(void) {
   toy_job_clear(&job);
 }
 
-/* Send/recv to a peer on another rail goes out through the GPU beside that rail's NIC; without PXN through the own one. */
+/* Send/recv to a peer on another rail goes out through the GPU beside that rail's NIC; without PXN through
+ * the own one. */
 static void test_p2p_pxn(void) {
   ToyJob job = toy_job(&h100, 2, NULL);
   CsimConn conn = csim_comm_conn(job.comm, 0, 1, 8 + 5, TRUE);
@@ -204,8 +216,10 @@ static void test_local_conn(void) {
   toy_job_clear(&job);
 }
 
-static CsimComm *with_gpus(CsimCluster *cluster, const CsimNcclEnv *env, const int *gpus, guint n, GError **error) {
-  return csim_comm_new(&(CsimCommSpec){.cluster = cluster, .env = env, .gpus = gpus, .n_gpus = n}, NULL, error);
+static CsimComm *with_gpus(CsimCluster *cluster, const CsimNcclEnv *env, const int *gpus, guint n,
+                           GError **error) {
+  return csim_comm_new(&(CsimCommSpec){.cluster = cluster, .env = env, .gpus = gpus, .n_gpus = n}, NULL,
+                       error);
 }
 
 static void test_part_of_gpus(void) {
@@ -248,11 +262,11 @@ static void test_large(void) {
 /* Descriptions that are odd but not wrong. */
 static void test_odd(void) {
   static const ToyNode odd[] = {
-      {17, 89, 0, 0, 1, FALSE, "16.0 GT/s PCIe", 16, 0},      /* 17 GPUs on one CPU */
+      {17, 89, 0, 0, 1, FALSE, "16.0 GT/s PCIe", 16, 0},       /* 17 GPUs on one CPU */
       {17, 90, 18, 0, 1, FALSE, "32.0 GT/s PCIe", 16, 400000}, /* 17 on one switch */
-      {3, 80, 0, 1, 1, FALSE, "16.0 GT/s PCIe", 8, 10000},    /* slow NICs */
-      {1, 75, 0, 0, 1, TRUE, "8.0 GT/s PCIe", 4, 0},          /* nothing to talk with */
-      {2, 70, 1, 0, 1, TRUE, "8.0 GT/s PCIe", 1, 1},          /* next to no bandwidth */
+      {3, 80, 0, 1, 1, FALSE, "16.0 GT/s PCIe", 8, 10000},     /* slow NICs */
+      {1, 75, 0, 0, 1, TRUE, "8.0 GT/s PCIe", 4, 0},           /* nothing to talk with */
+      {2, 70, 1, 0, 1, TRUE, "8.0 GT/s PCIe", 1, 1},           /* next to no bandwidth */
   };
   for (guint i = 0; i < G_N_ELEMENTS(odd); i++)
     for (guint machines = 1; machines <= 3; machines++) {

@@ -1,4 +1,5 @@
-/* The channel search on the machines of the fact sheet's section 9 (results of NCCL 2.30.7's own code), its limits, and graph files. */
+/* The channel search on the machines of the fact sheet's section 9 (results of NCCL 2.30.7's own code), its
+ * limits, and graph files. */
 #include "nccl/graph-xml.h"
 #include "topo/nccl-xml.h"
 #include "toy-nodes.h"
@@ -77,7 +78,8 @@ static void check_channels(const CsimGraph *g, int n_nets) {
 
 /* Several H100 nodes: pairs of channels swap their NICs and walk in opposite directions (fact sheet 9.4). */
 static void test_h100_orders(void) {
-  static const int order[4][8] = {{0, 7, 6, 5, 4, 3, 2, 1}, {1, 2, 3, 4, 5, 6, 7, 0}, {2, 1, 0, 7, 6, 5, 4, 3}, {3, 4, 5, 6, 7, 0, 1, 2}};
+  static const int order[4][8] = {
+      {0, 7, 6, 5, 4, 3, 2, 1}, {1, 2, 3, 4, 5, 6, 7, 0}, {2, 1, 0, 7, 6, 5, 4, 3}, {3, 4, 5, 6, 7, 0, 1, 2}};
   ToyJob job = toy_job(&h100, 2, NULL);
   const CsimGraph *g = csim_comm_graph(job.comm, CSIM_GRAPH_RING);
   check_channels(g, 8);
@@ -99,13 +101,15 @@ static void test_gives_back(void) {
   g_assert_cmpfloat(limits.max_bw, ==, 48);
   g_assert_cmpfloat_with_epsilon(limits.total_bw, 370.8, 1e-3);
   g_autoptr(CsimSearch) search = csim_search_new(system, paths, &limits, env);
-  CsimGraph graph = {.id = CSIM_GRAPH_RING, .pattern = CSIM_PATTERN_RING, .min_channels = 1, .max_channels = 32};
+  CsimGraph graph = {
+      .id = CSIM_GRAPH_RING, .pattern = CSIM_PATTERN_RING, .min_channels = 1, .max_channels = 32};
   csim_search_graph(search, &graph);
   for (guint t = 0; t < CSIM_N_NODE_TYPES; t++)
     for (guint i = 0; i < csim_system_n(system, t); i++) {
       const CsimTopoNode *node = csim_system_node(system, t, i);
       for (guint l = 0; l < node->links->len; l++)
-        g_assert_cmpfloat_with_epsilon(csim_search_link_bw(search, node, l), csim_node_link(node, l)->bw, 1e-2 * csim_node_link(node, l)->bw);
+        g_assert_cmpfloat_with_epsilon(csim_search_link_bw(search, node, l), csim_node_link(node, l)->bw,
+                                       1e-2 * csim_node_link(node, l)->bw);
     }
   csim_graph_finish(&graph);
 }
@@ -140,9 +144,11 @@ static void test_file_round_trip(void) {
 /* A file decides: one channel only, backwards. */
 static void test_file_decides(void) {
   static const char text[] = "<graphs version=\"1\">\n"
-                             "  <graph id=\"0\" pattern=\"4\" crossnic=\"0\" nchannels=\"1\" speedintra=\"10\" speedinter=\"10\" latencyinter=\"0\" "
+                             "  <graph id=\"0\" pattern=\"4\" crossnic=\"0\" nchannels=\"1\" "
+                             "speedintra=\"10\" speedinter=\"10\" latencyinter=\"0\" "
                              "typeintra=\"PIX\" typeinter=\"PIX\" samechannels=\"1\">\n"
-                             "    <channel>\n      <gpu dev=\"0x1\"/>\n      <gpu dev=\"0\"/>\n    </channel>\n  </graph>\n</graphs>\n";
+                             "    <channel>\n      <gpu dev=\"0x1\"/>\n      <gpu dev=\"0\"/>\n    "
+                             "</channel>\n  </graph>\n</graphs>\n";
   g_autofree char *path = temporary(text);
   ToyJob job = job_from_file(&two_on_switch, 1, path);
   const CsimGraph *g = csim_comm_graph(job.comm, CSIM_GRAPH_RING);
@@ -155,13 +161,17 @@ static void test_file_decides(void) {
 
 /* A file that would break the ring is refused, and the search goes on. */
 static void test_bad_files(void) {
-  static const char *const bad[] = {
-      "<graphs><graph id=\"0\" pattern=\"4\" nchannels=\"1\" speedintra=\"1\" speedinter=\"1\" typeintra=\"PIX\" typeinter=\"PIX\"><channel>"
-      "<gpu dev=\"0\"/><gpu dev=\"0\"/></channel></graph></graphs>",
-      "<graphs><graph id=\"0\" pattern=\"4\" nchannels=\"2\" speedintra=\"1\" speedinter=\"1\" typeintra=\"PIX\" typeinter=\"PIX\"><channel>"
-      "<gpu dev=\"0\"/><gpu dev=\"1\"/></channel></graph></graphs>",
-      "<graphs><graph id=\"0\" pattern=\"4\" nchannels=\"1\" speedintra=\"1\" speedinter=\"1\" typeintra=\"FAR\" typeinter=\"PIX\"></graph></graphs>",
-      "<graphs><graph id=\"0\"", "", "not xml"};
+  static const char *const bad[] = {"<graphs><graph id=\"0\" pattern=\"4\" nchannels=\"1\" speedintra=\"1\" "
+                                    "speedinter=\"1\" typeintra=\"PIX\" typeinter=\"PIX\"><channel>"
+                                    "<gpu dev=\"0\"/><gpu dev=\"0\"/></channel></graph></graphs>",
+                                    "<graphs><graph id=\"0\" pattern=\"4\" nchannels=\"2\" speedintra=\"1\" "
+                                    "speedinter=\"1\" typeintra=\"PIX\" typeinter=\"PIX\"><channel>"
+                                    "<gpu dev=\"0\"/><gpu dev=\"1\"/></channel></graph></graphs>",
+                                    "<graphs><graph id=\"0\" pattern=\"4\" nchannels=\"1\" speedintra=\"1\" "
+                                    "speedinter=\"1\" typeintra=\"FAR\" typeinter=\"PIX\"></graph></graphs>",
+                                    "<graphs><graph id=\"0\"",
+                                    "",
+                                    "not xml"};
   for (guint i = 0; i < G_N_ELEMENTS(bad); i++) {
     g_autofree char *path = temporary(bad[i]);
     ToyJob job = job_from_file(&two_on_switch, 1, path);
@@ -179,14 +189,16 @@ static char *reference(const char *path) {
 
 /* What NCCL 2.28 dumped on two real H200 (NVLS off). Its dump has no rank attribute yet. */
 static void test_real_dump(void) {
-  g_autofree char *topo = reference("measurements/h200-pair/topo.xml"), *dump = reference("measurements/h200-pair/graph.xml"), *real = NULL;
+  g_autofree char *topo = reference("measurements/h200-pair/topo.xml"),
+                  *dump = reference("measurements/h200-pair/graph.xml"), *real = NULL;
   if (!g_file_get_contents(dump, &real, NULL, NULL)) return g_test_skip("reference data absent");
   g_autoptr(CsimSystem) system = csim_system_load(topo, NULL, NULL);
   g_assert_nonnull(system);
   g_autoptr(GPtrArray) systems = g_ptr_array_new();
   g_ptr_array_add(systems, system);
   CsimCluster cluster = {.n_nodes = 1, .systems = systems, .node_system = (guint[]){0}};
-  g_autoptr(CsimNcclEnv) env = csim_nccl_env_new(NULL, (const char *[]){"NCCL_NVLS_ENABLE=0", NULL}, NULL, NULL);
+  g_autoptr(CsimNcclEnv) env =
+      csim_nccl_env_new(NULL, (const char *[]){"NCCL_NVLS_ENABLE=0", NULL}, NULL, NULL);
   g_autoptr(CsimComm) comm = csim_comm_new(&(CsimCommSpec){.cluster = &cluster, .env = env}, NULL, NULL);
   g_autofree char *text = csim_comm_graph_xml(comm);
   g_autoptr(GRegex) rank = g_regex_new(" rank=\"[0-9]+\"", 0, 0, NULL);

@@ -1,11 +1,13 @@
-/* The double binary tree: a tree for every size, children and parents agree, and the second is the first mirrored or shifted. */
+/* The double binary tree: a tree for every size, children and parents agree, and the second is the first
+ * mirrored or shifted. */
 #include "nccl/trees.h"
 
 #include <glib.h>
 
 static int depth_of(int tree, int n, int node) {
   int depth = 0;
-  for (CsimBtree b = csim_btree(tree, n, node); b.up >= 0; b = csim_btree(tree, n, b.up)) g_assert_cmpint(++depth, <, n);
+  for (CsimBtree b = csim_btree(tree, n, node); b.up >= 0; b = csim_btree(tree, n, b.up))
+    g_assert_cmpint(++depth, <, n);
   return depth;
 }
 

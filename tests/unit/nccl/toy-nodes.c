@@ -8,21 +8,26 @@
 #define SWITCH_BUS 0x01
 
 static void append_pci(GString *s, const ToyNode *t, int bus, const char *class, gboolean open) {
-  g_string_append_printf(s, "<pci busid=\"0000:%02x:00.0\" class=\"%s\" link_speed=\"%s\" link_width=\"%d\"%s>\n", bus, class, t->speed,
-                         t->width, open ? "" : "/");
+  g_string_append_printf(
+      s, "<pci busid=\"0000:%02x:00.0\" class=\"%s\" link_speed=\"%s\" link_width=\"%d\"%s>\n", bus, class,
+      t->speed, t->width, open ? "" : "/");
 }
 
 static void append_gpu(GString *s, const ToyNode *t, int g) {
   append_pci(s, t, GPU_BUS + g, "0x030200", TRUE);
   g_string_append_printf(s, "<gpu dev=\"%d\" sm=\"%d\" rank=\"%d\" gdr=\"1\">\n", g, t->sm, g);
-  if (t->nvlinks) g_string_append_printf(s, "<nvlink target=\"0000:ff:00.0\" count=\"%d\" tclass=\"0x068000\"/>\n", t->nvlinks);
+  if (t->nvlinks)
+    g_string_append_printf(s, "<nvlink target=\"0000:ff:00.0\" count=\"%d\" tclass=\"0x068000\"/>\n",
+                           t->nvlinks);
   g_string_append(s, "</gpu>\n</pci>\n");
 }
 
 static void append_nic(GString *s, const ToyNode *t, int n) {
   if (!t->nic_mbps) return;
   append_pci(s, t, NIC_BUS + n, "0x020700", TRUE);
-  g_string_append_printf(s, "<nic>\n<net name=\"n%d\" dev=\"%d\" speed=\"%d\" port=\"1\" guid=\"0x%d\" maxconn=\"64\" gdr=\"1\"/>\n</nic>\n</pci>\n",
+  g_string_append_printf(s,
+                         "<nic>\n<net name=\"n%d\" dev=\"%d\" speed=\"%d\" port=\"1\" guid=\"0x%d\" "
+                         "maxconn=\"64\" gdr=\"1\"/>\n</nic>\n</pci>\n",
                          n, n, t->nic_mbps, 100 + n);
 }
 
@@ -35,9 +40,11 @@ static void append_group(GString *s, const ToyNode *t, int first, int n, int bus
 
 static void append_socket(GString *s, const ToyNode *t, int socket) {
   int per_socket = t->n_gpus / t->sockets, step = t->gpus_per_switch ? t->gpus_per_switch : per_socket;
-  g_string_append_printf(s, "<cpu numaid=\"%d\" arch=\"x86_64\" vendor=\"%s\" familyid=\"6\" modelid=\"143\">\n", socket,
-                         t->amd ? "AuthenticAMD" : "GenuineIntel");
-  for (int g = socket * per_socket; g < (socket + 1) * per_socket; g += step) append_group(s, t, g, step, SWITCH_BUS + g);
+  g_string_append_printf(s,
+                         "<cpu numaid=\"%d\" arch=\"x86_64\" vendor=\"%s\" familyid=\"6\" modelid=\"143\">\n",
+                         socket, t->amd ? "AuthenticAMD" : "GenuineIntel");
+  for (int g = socket * per_socket; g < (socket + 1) * per_socket; g += step)
+    append_group(s, t, g, step, SWITCH_BUS + g);
   g_string_append(s, "</cpu>\n");
 }
 
