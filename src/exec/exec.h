@@ -26,6 +26,7 @@ typedef struct {
   const CsimNcclEnv *env;
   uint64_t seed;
   CsimLaunch launch;
+  gboolean virtual_machine; /* launches cost host.launch_vm, and those of one process are serialised */
   int iters;              /* back-to-back calls; the reported time is their period */
   CsimQueueKind queue;
   const volatile int *interrupt; /* may be NULL */
