@@ -1,7 +1,9 @@
 /* How two ranks talk: transport, NICs, GPUDirect, relay (fact sheet 1.7, 5.1, 5.8). */
 #include "nccl/comm-private.h"
 
-#define PXN_P2P_FULL 2 /* NCCL_P2P_PXN_LEVEL: send/recv relay over any suitable GPU */
+/* NCCL_P2P_PXN_LEVEL: send/recv over a relay never, where the path to the NIC is PXN, or by any GPU beside
+ * it. */
+enum { PXN_P2P_OFF, PXN_P2P_PATH, PXN_P2P_ANY };
 
 typedef struct {
   const CsimCommClass *cls;
@@ -49,24 +51,38 @@ static gboolean can_relay(const CsimComm *c, const End *from, const CsimTopoNode
          csim_paths_gdr_ok(from->cls->paths, relay, net, TRUE);
 }
 
-static gboolean pxn_for_p2p(const CsimComm *c) {
-  return csim_nccl_env_int(c->env, "NCCL_PXN_DISABLE", 0) == 0 &&
-         csim_nccl_env_int(c->env, "NCCL_P2P_PXN_LEVEL", PXN_P2P_FULL) == PXN_P2P_FULL;
+static int p2p_pxn_level(const CsimComm *c) {
+  if (csim_nccl_env_int(c->env, "NCCL_PXN_DISABLE", 0) != 0) return PXN_P2P_OFF;
+  return (int)csim_nccl_env_int(c->env, "NCCL_P2P_PXN_LEVEL", PXN_P2P_ANY);
 }
 
-/* The NIC that the peer's rail uses here, through the GPU beside it; *relay NULL: sends itself. */
+/* May data for the peer's rail leave through `net`, and by which GPU (NULL: the sender itself)? */
+static gboolean may_use(const CsimComm *c, const End *from, const CsimTopoNode *net, int level,
+                        const CsimTopoNode **relay) {
+  const CsimPaths *paths = from->cls->paths;
+  if (level == PXN_P2P_PATH) {
+    *relay = csim_paths_pxn_gpu(paths, from->node, net);
+    return csim_paths_get(paths, from->node, net)->type <= CSIM_PATH_PXN;
+  }
+  const CsimTopoNode *beside = level == PXN_P2P_ANY ? csim_paths_local_gpu(paths, net) : NULL;
+  if (!beside || !can_relay(c, from, beside, net)) return FALSE;
+  *relay = beside == from->node ? NULL : beside;
+  return TRUE;
+}
+
+/* The NIC that the peer's rail uses here, if it can be reached well, else the own one. */
 static const CsimTopoNode *p2p_send_net(const CsimComm *c, const End *from, const End *to, int channel,
                                         const CsimTopoNode **relay) {
-  *relay = NULL;
   const CsimPaths *paths = from->cls->paths;
   const CsimTopoNode *own = csim_paths_local_net(paths, from->node, channel);
-  const CsimTopoNode *twin = same_dev(from->cls, to->node->gpu.dev);
-  if (!twin || twin == from->node || !pxn_for_p2p(c)) return own;
-  const CsimTopoNode *net = csim_paths_local_net(paths, twin, channel);
-  const CsimTopoNode *beside = net ? csim_paths_local_gpu(paths, net) : NULL;
-  if (!net || net == own || !beside || beside == from->node || !can_relay(c, from, beside, net)) return own;
-  *relay = beside;
-  return net;
+  int level = p2p_pxn_level(c);
+  gboolean same_rail = csim_nccl_env_int(c->env, "NCCL_CROSS_NIC", 2) == 0;
+  const CsimTopoNode *twin =
+      level != PXN_P2P_OFF || same_rail ? same_dev(from->cls, to->node->gpu.dev) : NULL;
+  const CsimTopoNode *net = twin ? csim_paths_local_net(paths, twin, channel) : NULL;
+  if (!net) return own;
+  if (may_use(c, from, net, level, relay)) return net;
+  return same_rail ? net : own;
 }
 
 /* ---- Putting it together ---- */

@@ -201,6 +201,13 @@ static void test_p2p_pxn(void) {
   g_assert_cmpint(conn.send_net, ==, 1);
   g_assert_cmpint(conn.recv_net, ==, 5);
   toy_job_clear(&job);
+  /* Without crossing NICs the rails are kept even so, over the CPU. */
+  job = toy_job(&h100, 2, (const char *[]){"NCCL_PXN_DISABLE=1", "NCCL_CROSS_NIC=0", NULL});
+  conn = csim_comm_conn(job.comm, 0, 1, 8 + 5, TRUE);
+  g_assert_cmpint(conn.send_net, ==, 5);
+  g_assert_cmpint(conn.pxn_rank, ==, -1);
+  g_assert_false(conn.send_gdr);
+  toy_job_clear(&job);
 }
 
 /* PCIe GPUs on two sockets talk through host memory; A100 over NVLink reads. */
