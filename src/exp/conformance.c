@@ -68,7 +68,12 @@ void csim_conformance_add(CsimConformance *c, const char *where, const cJSON *ex
   g_ptr_array_add(c->differences, d);
 }
 
-static void add_failure(CsimConformance *c, const cJSON *expected, const GError *error) {
+/* Both failed after the graph was built: equal, for the stages of NCCL's start are not ours. */
+static void compare_failure(CsimConformance *c, const cJSON *expected, const GError *error) {
+  const cJSON *stage = cJSON_GetObjectItemCaseSensitive(expected, "stage");
+  gboolean later = cJSON_IsString(stage) && strcmp(stage->valuestring, "parse") != 0 &&
+                   strcmp(stage->valuestring, "topo") != 0;
+  if (later && g_error_matches(error, CSIM_ERROR, CSIM_ERROR_NCCL)) return;
   cJSON *text = cJSON_CreateString(error->message);
   csim_conformance_add(c, "error", expected, text);
   cJSON_Delete(text);
@@ -250,17 +255,14 @@ static void compare_all(CsimConformance *c, const Vector *v, cJSON *got, guint p
   }
 }
 
-static CsimComm *make_comm(const Vector *v, CsimCluster *cluster, CsimSystem *system, CsimNcclEnv *env,
-                           GError **error) {
+static CsimComm *make_comm(const Vector *v, CsimCluster *cluster, CsimNcclEnv *env, GError **error) {
   CsimCommSpec spec = {.cluster = cluster,
                        .env = env,
                        .gpus = v->gpus->len > 0 ? (const int *)(const void *)v->gpus->data : NULL,
                        .n_gpus = v->gpus->len,
                        .mnnvl = v->mnnvl,
                        .coll_net = v->coll_net};
-  g_autoptr(CsimPaths) paths =
-      csim_paths_new(system, &(CsimPathContext){.env = env, .inter = v->n_nodes > 1});
-  return csim_paths_check(paths, error) ? csim_comm_new(&spec, NULL, error) : NULL;
+  return csim_comm_new(&spec, NULL, error);
 }
 
 static void run_comm(CsimConformance *c, const Vector *v, CsimSystem *system, guint parts) {
@@ -271,9 +273,9 @@ static void run_comm(CsimConformance *c, const Vector *v, CsimSystem *system, gu
   CsimCluster cluster = {
       .name = system->name, .n_nodes = v->n_nodes, .systems = systems, .node_system = kinds};
   g_autoptr(CsimNcclEnv) env = csim_nccl_env_new(NULL, (const char *const *)v->env->pdata, NULL, &error);
-  g_autoptr(CsimComm) comm = env == NULL ? NULL : make_comm(v, &cluster, system, env, &error);
+  g_autoptr(CsimComm) comm = env == NULL ? NULL : make_comm(v, &cluster, env, &error);
   if (comm == NULL) {
-    add_failure(c, cJSON_GetObjectItemCaseSensitive(v->json, "error"), error);
+    compare_failure(c, cJSON_GetObjectItemCaseSensitive(v->json, "error"), error);
     return;
   }
   cJSON *got = csim_comm_to_json(comm, parts);

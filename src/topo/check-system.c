@@ -179,9 +179,17 @@ static void check_cpus(const Check *c) {
   }
 }
 
+/* A file that a cloud publishes for its machines may hold the PCI tree alone; NCCL adds the devices that it finds. */
+static void check_devices(const Check *c) {
+  if (count(c, CSIM_NODE_CPU) == 0 || count(c, CSIM_NODE_GPU) > 0) return;
+  csim_diag_add(c->diag, CSIM_FINDING_WARNING, CSIM_ERROR_NCCL, at(c, CSIM_NODE_CPU, 0)->loc,
+                "no GPU with a rank in this file; it can be shown, but nothing can run on it");
+}
+
 void csim_check_system(const CsimSystem *system, CsimDiag *diag) {
   const Check c = {system, diag};
   if (diag == NULL) return;
+  check_devices(&c);
   check_ports(&c);
   check_gpu_slots(&c);
   check_nics(&c);

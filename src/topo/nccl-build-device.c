@@ -16,7 +16,9 @@ uint64_t csim_build_device_id(const CsimNcclElement *pci) {
 static gboolean takes_part(const CsimBuild *b, const CsimNcclElement *gpu) {
   if (b->options.every_gpu || csim_nccl_xml_attr(gpu, "rank") != NULL) return TRUE;
   csim_diag_add(b->diag, CSIM_FINDING_WARNING, CSIM_ERROR_NCCL, gpu->loc,
-                "GPU without rank; NCCL leaves it out without a word");
+                gpu->subs->len == 0
+                    ? "GPU without rank; NCCL leaves it out without a word"
+                    : "GPU without rank; it is left out (NCCL does not start, since the GPU has links)");
   return FALSE;
 }
 
@@ -42,16 +44,18 @@ static CsimTopoNode *add_dev(CsimBuild *b, const CsimNcclElement *gpu, uint64_t 
   return dev;
 }
 
-/* Attributes that NCCL would ask the hardware for when it completes a file. */
-static gboolean read_filled_in(CsimBuild *b, const CsimNcclElement *gpu, int *dev, int *gdr) {
-  if (!b->options.strict && csim_nccl_xml_attr(gpu, "dev") == NULL)
-    *dev = b->next_gpu_dev;
-  else if (!csim_build_int(b, gpu, "dev", dev))
-    return FALSE;
-  b->next_gpu_dev++;
+/* dev and gdr: NCCL would ask the hardware for them when it completes a file. */
+static gboolean read_dev(CsimBuild *b, const CsimNcclElement *gpu, int *dev) {
+  int number = b->next_gpu_dev++;
+  if (b->options.strict || csim_nccl_xml_attr(gpu, "dev") != NULL) return csim_build_int(b, gpu, "dev", dev);
+  *dev = number;
+  return TRUE;
+}
+
+static gboolean read_gdr(CsimBuild *b, const CsimNcclElement *gpu, int *gdr) {
+  if (b->options.strict || csim_nccl_xml_attr(gpu, "gdr") != NULL) return csim_build_int(b, gpu, "gdr", gdr);
   *gdr = 1;
-  if (csim_nccl_xml_attr(gpu, "gdr") != NULL) return csim_build_int(b, gpu, "gdr", gdr);
-  return !b->options.strict || csim_build_int(b, gpu, "gdr", gdr);
+  return TRUE;
 }
 
 static int gpus_on(const CsimTopoNode *dev) {
@@ -62,7 +66,7 @@ static int gpus_on(const CsimTopoNode *dev) {
 
 static gboolean add_gpu(CsimBuild *b, const CsimNcclElement *xml, int host, uint64_t bus,
                         CsimTopoNode **first_dev) {
-  int sm, dev_number, gdr;
+  int sm, dev_number;
   int part = (int)csim_nccl_xml_int(xml, "mlopart", -1);
   if (!csim_build_int(b, xml, "sm", &sm)) return FALSE;
   uint64_t dev_id = csim_build_id(host, (uint64_t)MAX(part, 0) << 48 | bus);
@@ -71,15 +75,15 @@ static gboolean add_gpu(CsimBuild *b, const CsimNcclElement *xml, int host, uint
     dev = add_dev(b, xml, dev_id, bus, sm);
     if (*first_dev == NULL) *first_dev = dev;
   }
-  if (!read_filled_in(b, xml, &dev_number, &gdr)) return FALSE;
+  if (!read_dev(b, xml, &dev_number)) return FALSE;
   if (gpus_on(dev) == 0) dev->dev.dev = dev_number;
   uint64_t id = csim_build_id(host, (uint64_t)gpus_on(dev) << 40 | bus);
   CsimTopoNode *gpu = csim_system_add(b->system, CSIM_NODE_GPU, id, xml->loc);
   gpu->gpu.dev = dev_number;
   gpu->gpu.rank = (int)csim_nccl_xml_int(xml, "rank", -1);
   gpu->gpu.sm = sm;
-  gpu->gpu.gdr = gdr;
   gpu->gpu.mlopart = part;
+  if (!read_gdr(b, xml, &gpu->gpu.gdr)) return FALSE;
   csim_build_both(gpu, dev, CSIM_LINK_LOC, CSIM_BW_LOCAL, xml->loc);
   return TRUE;
 }

@@ -23,13 +23,19 @@ static gboolean walk(CsimBuild *b, const CsimNcclElement *node, const char *name
   return TRUE;
 }
 
-/* The DEV node of the gpu element around `node`; NULL if that GPU takes no part, or is not the first on its DEV (only that one counts). */
-static CsimTopoNode *dev_around(CsimBuild *b, const CsimNcclElement *node, const Place *place) {
+/* *dev: the DEV node of the gpu element around `node`; NULL if that GPU takes no part (NCCL's builder refuses such a file), or is not the
+ * first on its DEV (only that one counts). */
+static gboolean dev_around(CsimBuild *b, const CsimNcclElement *node, const Place *place,
+                           CsimTopoNode **dev) {
   const CsimNcclElement *gpu = node->parent;
   uint64_t part = (uint64_t)MAX(csim_nccl_xml_int(gpu, "mlopart", -1), 0);
-  CsimTopoNode *dev = csim_system_find(b->system, CSIM_NODE_DEV,
-                                       csim_build_id(place->host, part << 48 | csim_busid(place->busid)));
-  return dev != NULL && dev->loc.line == gpu->loc.line && dev->loc.col == gpu->loc.col ? dev : NULL;
+  *dev = csim_system_find(b->system, CSIM_NODE_DEV,
+                          csim_build_id(place->host, part << 48 | csim_busid(place->busid)));
+  if (*dev == NULL && b->options.strict)
+    return csim_build_fail(b, node->loc, CSIM_NCCL_INTERNAL_ERROR, "link-without-gpu",
+                           "<%s> of a GPU that takes no part", node->name);
+  if (*dev != NULL && ((*dev)->loc.line != gpu->loc.line || (*dev)->loc.col != gpu->loc.col)) *dev = NULL;
+  return TRUE;
 }
 
 /* --- NVLink ------------------------------------------------------------- */
@@ -82,9 +88,10 @@ static gboolean connect_cpu(CsimTopoNode *dev, float bw, CsimLoc loc) {
 }
 
 static gboolean add_nvlink(CsimBuild *b, const CsimNcclElement *xml, const Place *place) {
-  CsimTopoNode *dev = dev_around(b, xml, place);
+  CsimTopoNode *dev;
   const char *class;
   int count;
+  if (!dev_around(b, xml, place, &dev)) return FALSE;
   if (dev == NULL) return TRUE;
   if (!csim_build_int(b, xml, "count", &count) || !csim_build_text(b, xml, "tclass", &class)) return FALSE;
   float bw = (float)count * csim_nvlink_bw(dev->dev.sm) / (float)dev->dev.partitions;
@@ -101,8 +108,9 @@ static gboolean add_nvlink(CsimBuild *b, const CsimNcclElement *xml, const Place
 /* --- C2C and switch-to-switch ------------------------------------------- */
 
 static gboolean add_c2c(CsimBuild *b, const CsimNcclElement *xml, const Place *place) {
-  CsimTopoNode *dev = dev_around(b, xml, place);
+  CsimTopoNode *dev;
   int bw, count;
+  if (!dev_around(b, xml, place, &dev)) return FALSE;
   if (dev == NULL) return TRUE;
   if (!csim_build_int(b, xml, "count", &count) || !csim_build_int(b, xml, "bw", &bw)) return FALSE;
   CsimTopoNode *cpu = cpu_above(dev, NULL);
