@@ -219,6 +219,12 @@ void csim_fluid_class_share(CsimFluid *f, uint32_t class) {
 
 /* ---- flows of a class ---- */
 
+static void note_head(const CsimFluid *f, Class *c) {
+  if (c->head == NONE) return;
+  c->head_finish = f->flows[c->head].finish;
+  c->head_start = f->flows[c->head].start;
+}
+
 /* After `prev` (NONE: first). */
 static void link_after(CsimFluid *f, Class *c, uint32_t prev, uint32_t flow) {
   uint32_t next = prev == NONE ? c->head : f->flows[prev].next;
@@ -228,6 +234,7 @@ static void link_after(CsimFluid *f, Class *c, uint32_t prev, uint32_t flow) {
   else f->flows[prev].next = flow;
   if (next == NONE) c->tail = flow;
   else f->flows[next].prev = flow;
+  if (prev == NONE) note_head(f, c);
 }
 
 void csim_fluid_class_append(CsimFluid *f, uint32_t class, uint32_t flow) {
@@ -249,6 +256,7 @@ void csim_fluid_class_remove(CsimFluid *f, uint32_t flow) {
   Class *c = &f->classes[fl->class];
   if (fl->prev != NONE) f->flows[fl->prev].next = fl->next;
   else c->head = fl->next;
+  if (fl->prev == NONE) note_head(f, c);
   if (fl->next != NONE) f->flows[fl->next].prev = fl->prev;
   else c->tail = fl->prev;
 }

@@ -81,9 +81,11 @@ typedef struct {
   double served;         /* at `at` */
   CsimTime at, since;    /* since: of the last change of rate */
   CsimTime date;         /* of the first flow's completion, shared classes */
+  double head_finish;    /* of the first flow, shared classes: dates need no look at it */
+  CsimTime head_start;
   uint32_t home_next, home_prev;
   uint32_t mark;
-  uint32_t reserved[5];
+  uint32_t reserved;
 } Class;
 G_STATIC_ASSERT(sizeof(Class) == 128 && G_STRUCT_OFFSET(Class, served) == 64);
 
@@ -108,6 +110,8 @@ typedef struct {
 } Curve;
 
 #define TIMERS_PER_CHUNK 256
+typedef union { CsimTimer timer; char line[64]; } TimerLine;
+G_STATIC_ASSERT(sizeof(TimerLine) == 64);
 G_STATIC_ASSERT(CSIM_FLUID_MAX_LINKS <= G_MAXUINT8);
 
 typedef struct { uint32_t *at; guint n; } IndexList; /* at: room for all of what it indexes */
@@ -121,7 +125,7 @@ struct CsimFluid {
   Link *links;
   LinkCold *cold;        /* of the same index */
   guint n_links, links_capacity;
-  GPtrArray *timers;     /* chunks of CsimTimer, which must not move */
+  GPtrArray *timers;     /* chunks of TimerLine, which must not move */
   Class *classes;
   guint n_classes, classes_capacity, recycle_at;
   uint32_t *buckets;     /* hash of classes */
@@ -159,7 +163,8 @@ void csim_fluid_class_remove(CsimFluid *f, uint32_t flow);
 guint8 csim_fluid_curve(CsimFluid *f, double softness);
 /* The rate that soft link l leaves to a flow with this cap. */
 double csim_fluid_soften(const CsimFluid *f, const Link *l, double cap);
-CsimTime csim_fluid_flow_date(const CsimFluid *f, const Class *c, const Flow *flow);
+/* Of the completion of the class's first flow. */
+CsimTime csim_fluid_head_date(const CsimFluid *f, const Class *c);
 /* From now on; with the new date of the first completion. The class has flows. */
 void csim_fluid_set_rate(CsimFluid *f, Class *c, double rate);
 
@@ -170,8 +175,8 @@ void csim_fluid_settle(CsimEngine *engine, void *owner);
 gboolean csim_fluid_settle_star(CsimFluid *f, uint32_t link);
 
 static inline CsimTimer *csim_fluid_timer(const CsimFluid *f, uint32_t link) {
-  CsimTimer *chunk = g_ptr_array_index(f->timers, link / TIMERS_PER_CHUNK);
-  return &chunk[link % TIMERS_PER_CHUNK];
+  TimerLine *chunk = g_ptr_array_index(f->timers, link / TIMERS_PER_CHUNK);
+  return &chunk[link % TIMERS_PER_CHUNK].timer;
 }
 
 static inline void csim_fluid_ask(CsimFluid *f) {

@@ -38,11 +38,11 @@ double csim_fluid_soften(const CsimFluid *f, const Link *l, double cap) {
   return x < curve->floor ? cap : cap * slow_down(curve, x);
 }
 
-CsimTime csim_fluid_flow_date(const CsimFluid *f, const Class *c, const Flow *flow) {
+CsimTime csim_fluid_head_date(const CsimFluid *f, const Class *c) {
   if (c->rate <= 0) return CSIM_TIME_NEVER;
-  if (flow->start >= c->since && (double)(CsimRate)c->rate == c->rate)
-    return csim_fluid_after(flow->start, csim_fluid_rate_time((CsimRate)c->rate, flow->bytes));
-  double left = (flow->finish - csim_fluid_served(f, c)) / c->rate * 1e12;
+  if (c->head_start >= c->since && (double)(CsimRate)c->rate == c->rate)
+    return csim_fluid_after(c->head_start, csim_fluid_rate_time((CsimRate)c->rate, f->flows[c->head].bytes));
+  double left = (c->head_finish - csim_fluid_served(f, c)) / c->rate * 1e12;
   left -= SLACK_ABSOLUTE + left * SLACK_RELATIVE;
   if (left <= 0) return f->now;
   if (left >= 9e18) return CSIM_TIME_NEVER;
@@ -53,6 +53,7 @@ CsimTime csim_fluid_flow_date(const CsimFluid *f, const Class *c, const Flow *fl
 static void set_back_served(CsimFluid *f, Class *c) {
   for (uint32_t flow = c->head; flow != NONE; flow = f->flows[flow].next)
     f->flows[flow].finish -= c->served;
+  c->head_finish -= c->served;
   c->served = 0;
 }
 
@@ -69,5 +70,5 @@ void csim_fluid_set_rate(CsimFluid *f, Class *c, double rate) {
     if (c->served > SERVED_MAX) set_back_served(f, c);
     if (f->watch) touch_links(f, c);
   }
-  c->date = csim_fluid_flow_date(f, c, &f->flows[c->head]);
+  c->date = csim_fluid_head_date(f, c);
 }

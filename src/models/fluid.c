@@ -16,7 +16,7 @@ CsimFluid *csim_fluid_new(CsimEngine *engine) {
   CsimFluid *f = g_new0(CsimFluid, 1);
   f->engine = engine;
   f->handler = csim_engine_add_handler(engine, "fluid", handle_event, f);
-  f->timers = g_ptr_array_new_with_free_func(g_free);
+  f->timers = g_ptr_array_new_with_free_func(free);
   f->curves = g_ptr_array_new_with_free_func(g_free);
   f->free_flow = NONE;
   memset(f->free_blocks, 0xff, sizeof f->free_blocks);
@@ -66,7 +66,8 @@ static void set_limits(const CsimFluid *f, Link *l, CsimRate capacity) {
 CsimLinkId csim_fluid_add_link(CsimFluid *f, const char *name, CsimRate capacity, double softness) {
   g_assert(capacity >= 0 && softness >= 0);
   if (f->n_links == f->links_capacity) grow_links(f);
-  if (f->n_links % TIMERS_PER_CHUNK == 0) g_ptr_array_add(f->timers, g_new(CsimTimer, TIMERS_PER_CHUNK));
+  if (f->n_links % TIMERS_PER_CHUNK == 0) 
+    g_ptr_array_add(f->timers, csim_fluid_grow(NULL, 0, TIMERS_PER_CHUNK * sizeof(TimerLine)));
   CsimLinkId id = f->n_links++;
   f->links[id] = (Link){.first = NONE,
                         .home_first = NONE,
@@ -280,7 +281,7 @@ static void complete_class(CsimFluid *f, uint32_t class) {
     f->ended[f->n_ended++] = f->flows[flow];
     end_flow(f, flow, (double)f->flows[flow].bytes);
     if (c->flows == 0) return;
-    c->date = csim_fluid_flow_date(f, c, &f->flows[c->head]);
+    c->date = csim_fluid_head_date(f, c);
   }
 }
 

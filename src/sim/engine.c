@@ -64,7 +64,7 @@ CsimEngine *csim_engine_new(CsimQueueKind queue) {
 void csim_engine_free(CsimEngine *engine) {
   if (!engine) return;
   engine->class->free_queue(engine->queue);
-  g_free(engine->slots);
+  free(engine->slots);
   g_free(engine->handlers);
   g_free(engine->asked.calls);
   g_free(engine->running.calls);
@@ -91,7 +91,7 @@ CsimTime csim_engine_now(const CsimEngine *engine) { return engine->now; }
 static void grow_slots(CsimEngine *engine) {
   uint32_t old = engine->n_slots;
   engine->n_slots = MAX(1024, 2 * old);
-  engine->slots = g_renew(Slot, engine->slots, engine->n_slots);
+  engine->slots = csim_grow_aligned(engine->slots, old * sizeof(Slot), engine->n_slots * sizeof(Slot));
   for (uint32_t i = engine->n_slots; i-- > old;) {
     engine->slots[i].generation = 0;
     engine->slots[i].next = engine->free_slot;

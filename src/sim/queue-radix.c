@@ -10,6 +10,7 @@
  * any comparison and no entry is copied to make room. Block i is the first of bucket i for ever; further ones are
  * reserved on push for the worst spread of the pending entries, so that memory depends on their largest number only.
  */
+#include "sim/engine-internal.h"
 #include "sim/queue.h"
 
 #define DIGIT_BITS 3
@@ -18,11 +19,12 @@
 #define N_BUCKETS (1 + LEVELS * DIGITS)
 #define MASK_WORDS ((N_BUCKETS + 63) / 64)
 
-#define BLOCK_ENTRIES 31 /* with the header 504 bytes */
+#define BLOCK_ENTRIES 31 /* with the header 512 bytes */
 #define NO_BLOCK UINT32_MAX
 
 typedef struct {
   uint32_t next, n;
+  uint64_t reserved; /* entries do not lie across cache lines */
   CsimQueueEntry entry[BLOCK_ENTRIES];
 } Block;
 
@@ -44,10 +46,10 @@ struct CsimQueue {
 /* However n entries lie, they need at most n / BLOCK_ENTRIES blocks beside the first ones; bucket 0 may have one more
  * that is partly taken. */
 static void grow_blocks(CsimQueue *q) {
-  uint32_t old = q->n_blocks ? q->n_blocks : N_BUCKETS;
-  q->n_blocks = MAX(256, 2 * old);
+  uint32_t held = q->n_blocks, old = held ? held : N_BUCKETS;
+  q->n_blocks = MAX(256, 2 * held);
   q->room = (gsize)(q->n_blocks - N_BUCKETS - 1) * BLOCK_ENTRIES;
-  q->blocks = g_renew(Block, q->blocks, q->n_blocks);
+  q->blocks = csim_grow_aligned(q->blocks, held * sizeof(Block), q->n_blocks * sizeof(Block));
   for (uint32_t i = q->n_blocks; i-- > old;) {
     q->blocks[i].next = q->free_block;
     q->free_block = i;
@@ -78,7 +80,7 @@ static CsimQueue *radix_new(void) {
 
 static void radix_free(CsimQueue *q) {
   if (!q) return;
-  g_free(q->blocks);
+  free(q->blocks);
   g_free(q);
 }
 
