@@ -63,7 +63,7 @@ static void verify_case(const Case *c, int n, int n_channels, CsimBytes bytes) {
   int node = c->one_node ? n : per_node[(n + n_channels) % 4];
   g_autoptr(Toy) toy = toy_new_even(n, node, n_channels);
   int root = (n_channels * 7 + (int)bytes) % n, slots = n % 2 ? least_slots(c) : 8;
-  verify(toy, c->coll, c->algo, root, bytes, 64, slots);
+  verify(toy, c->coll, c->algo, root, bytes, bytes > 2000 ? 208 : 64, slots);
 }
 
 /* With 16 channels two of the sizes each time, to save time. */
