@@ -32,7 +32,7 @@ typedef struct {
   const char *catalogue_file;         /* overlay or NULL */
   const char *const *sets;            /* "name=value" or NULL */
   const volatile int *interrupt;
-  gboolean digest;
+  gboolean digest;                    /* print it under the table; it is computed in any case */
   gboolean trace;                     /* record what happens in the last size: csim_run_trace */
 } CsimRunSpec; /* texts are borrowed, and must live as long as the run */
 void csim_run_spec_init(CsimRunSpec *spec); /* nccl-tests' defaults, flow fidelity, seed 1, 20 iterations */
