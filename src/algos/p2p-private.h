@@ -11,13 +11,16 @@
 
 /* The slice of the transfer from -> to that a channel carries. */
 typedef struct {
-  gboolean here;    /* the channel carries one (it may be empty: a message of 0 bytes) */
+  gboolean here; /* the channel carries one (it may be empty: a message of 0 bytes) */
   CsimBytes offset, bytes, chunk;
 } P2pPart;
 P2pPart p2p_part(const CsimPlan *plan, int from, int to, CsimBytes bytes, int round, int channel);
 
 /* Recent answers of p2p_find_round: on a regular cluster all ranks share a few. */
-typedef struct { int rounds[4]; guint next; } P2pHints;
+typedef struct {
+  int rounds[4];
+  guint next;
+} P2pHints;
 
 /* The round in which rank sends to peer (send) or receives from it; there is exactly one. */
 int p2p_find_round(const CsimPlan *plan, P2pHints *hints, int rank, int peer, gboolean send);

@@ -41,7 +41,7 @@ typedef struct {
   int (*n_peers)(const CsimPlan *plan, CsimLane lane, gboolean send);
   CsimPeer (*peer)(const CsimPlan *plan, CsimLane lane, gboolean send, int i);
   void (*start)(const CsimPlan *plan, CsimPlanCursor *cursor); /* cursor->lane is set, state is all 0 */
-  PlanNext next;       /* setup may put a more special one in plan->next */
+  PlanNext next; /* setup may put a more special one in plan->next */
 } PlanClass;
 
 struct CsimPlan {
@@ -64,10 +64,14 @@ typedef struct {
 void plan_stream_start(CsimPlanCursor *cursor, const PlanStream *stream);
 gboolean plan_stream_next(const CsimPlan *plan, CsimPlanCursor *cursor, CsimPrim *out);
 
-static inline const CsimPlanPart *plan_part(const CsimPlan *plan, int channel) { return &plan->spec.parts[channel]; }
+static inline const CsimPlanPart *plan_part(const CsimPlan *plan, int channel) {
+  return &plan->spec.parts[channel];
+}
 
 /* v modulo the number of ranks, for v in [-n, 2n). */
-static inline int plan_wrap(const CsimPlan *plan, int v) { return v < 0 ? v + plan->n : v >= plan->n ? v - plan->n : v; }
+static inline int plan_wrap(const CsimPlan *plan, int v) {
+  return v < 0 ? v + plan->n : v >= plan->n ? v - plan->n : v;
+}
 
 /* ceil(bytes / n) rounded up to a multiple of align: the chunk of a last loop over n chunks. */
 static inline CsimBytes plan_last_chunk(CsimBytes bytes, CsimBytes n, CsimBytes align) {

@@ -19,8 +19,9 @@ SymSets *sym_sets_new(int n_ranks);
 void sym_sets_free(SymSets *sets);
 const SymSet *sym_set_one(SymSets *sets, int rank);
 const SymSet *sym_set_all(SymSets *sets);
-const SymSet *sym_set_union(SymSets *sets, const SymSet *a, const SymSet *b); /* NULL if they have a rank in common */
-char *sym_set_text(const SymSets *sets, const SymSet *set);                   /* "0-2,5"; caller frees */
+const SymSet *sym_set_union(SymSets *sets, const SymSet *a,
+                            const SymSet *b);               /* NULL if they have a rank in common */
+char *sym_set_text(const SymSets *sets, const SymSet *set); /* "0-2,5"; caller frees */
 
 typedef struct {
   CsimBytes at, bytes; /* place and length */
@@ -51,6 +52,7 @@ void sym_message_clear(SymMessage *message);
 /* Stores the value from byte offset on. FALSE if a byte, *where, had been stored before. */
 gboolean sym_buffer_store(GArray *buffer, CsimBytes offset, const GArray *value, CsimBytes *where);
 /* Appends the bytes [offset, offset + bytes) to *value. FALSE if byte *where has not been stored. */
-gboolean sym_buffer_load(const GArray *buffer, CsimBytes offset, CsimBytes bytes, GArray *value, CsimBytes *where);
+gboolean sym_buffer_load(const GArray *buffer, CsimBytes offset, CsimBytes bytes, GArray *value,
+                         CsimBytes *where);
 
 #endif
