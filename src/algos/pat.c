@@ -17,8 +17,9 @@
  * times more, which fills the 8 slots; neither goes past n/2. With small blocks this makes log2(n)
  * messages, with large ones n - 1.
  *
- * Beside NCCL: there the parts of one step are spread over groups of warps; here a lane does them one after
- * another.
+ * Taken from NCCL: dimensions, trees, group and message sizes. Derived here, and only checked by the verifier, not
+ * against NCCL's steps: the order inside a group (any other would break the order of messages on a connection).
+ * Beside NCCL: there the parts of one step are spread over groups of warps; here a lane does them one by one.
  */
 #include "algos/plan-private.h"
 
