@@ -38,7 +38,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(CsimFluid, csim_fluid_free)
 
 /* name: borrowed until free, may be NULL. capacity >= 0. softness: 0 or an exponent. Ids are 0, 1, 2, ... */
 CsimLinkId csim_fluid_add_link(CsimFluid *fluid, const char *name, CsimRate capacity, double softness);
-void csim_fluid_set_capacity(CsimFluid *fluid, CsimLinkId link, CsimRate capacity); /* takes effect at this instant; 0 stalls */
+/* Takes effect at this instant; 0 stalls. */
+void csim_fluid_set_capacity(CsimFluid *fluid, CsimLinkId link, CsimRate capacity);
 guint csim_fluid_n_links(const CsimFluid *fluid);
 const char *csim_fluid_link_name(const CsimFluid *fluid, CsimLinkId link); /* as given */
 

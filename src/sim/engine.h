@@ -43,7 +43,8 @@ typedef struct { uint32_t slot, generation; } CsimEventRef;
 #define CSIM_EVENT_REF_NONE ((CsimEventRef){UINT32_MAX, 0})
 
 /* Schedules; `at` must not be before now. The returned ref may be ignored. */
-CsimEventRef csim_engine_at(CsimEngine *engine, CsimTime at, uint16_t handler, uint16_t kind, uint32_t entity, uint64_t arg);
+CsimEventRef csim_engine_at(CsimEngine *engine, CsimTime at, uint16_t handler, uint16_t kind, uint32_t entity,
+                            uint64_t arg);
 /* Cancels lazily; a ref that has fired or was cancelled is a no-op. */
 void csim_engine_cancel(CsimEngine *engine, CsimEventRef ref);
 /* Runs a handler at once, inside the current event, counted and digested as an event of its own: for a model that

@@ -109,7 +109,8 @@ static void on_event(CsimEngine *engine, void *owner, const CsimEvent *e) {
   c->touched = e->time;
   switch (e->kind) {
   case EV_START:
-    c->id[e->entity] = csim_fluid_start(c->fluid, f->link, f->n_links, f->bytes, f->cap, c->handler, EV_DONE, e->entity, 0);
+    c->id[e->entity] =
+        csim_fluid_start(c->fluid, f->link, f->n_links, f->bytes, f->cap, c->handler, EV_DONE, e->entity, 0);
     if (f->cancel != CSIM_TIME_NEVER) csim_engine_at(engine, f->cancel, c->handler, EV_CANCEL, e->entity, 0);
     break;
   case EV_CANCEL:

@@ -61,7 +61,8 @@ static void on_event(CsimEngine *engine, void *owner, const CsimEvent *event) {
   case EV_DONE:
     csim_engine_at(engine, event->time + wait, w->handler, EV_START, event->entity, 0);
     csim_timer_arm(engine, &w->timer[event->entity % GPUS], event->time + wait / 2);
-    if (event->entity % 7 == 0) csim_engine_cancel(engine, csim_engine_at(engine, event->time + wait, w->handler, EV_TICK, 0, 0));
+    if (event->entity % 7 == 0)
+      csim_engine_cancel(engine, csim_engine_at(engine, event->time + wait, w->handler, EV_TICK, 0, 0));
     break;
   }
 }

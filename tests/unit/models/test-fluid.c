@@ -181,6 +181,23 @@ static void test_capacity(void) {
   finish(w);
 }
 
+/* Ever new kinds of flows: empty classes are used again, and the memory stays bounded. */
+static void test_recycling(void) {
+  World *w = begin();
+  CsimFlowLink both[2] = {{csim_fluid_add_link(w->fluid, NULL, 100 * GB, 0), 1},
+                          {csim_fluid_add_link(w->fluid, NULL, 100 * GB, 5), 1}};
+  for (guint i = 0; i < 60000; i++) {
+    CsimTime begun = csim_engine_now(w->engine);
+    CsimRate cap = GB + i;
+    start(w, 1 + i % 2, both, 4096, cap, i % 16);
+    run(w);
+    g_assert_cmpint(w->end[i % 16] - begun, ==, csim_rate_time(cap, 4096));
+  }
+  g_assert_cmpuint(csim_fluid_stats(w->fluid).classes, <=, 16384);
+  g_assert_cmpfloat(csim_fluid_link_use(w->fluid, both[0].link).bytes, ==, 60000.0 * 4096);
+  finish(w);
+}
+
 static void on_rate(void *data, CsimTime now, CsimLinkId link, double rate) {
   World *w = data;
   g_string_append_printf(w->watched, "%d:%d=%.0f ", (int)(now / 1000000), (int)link, rate / 1e9);
@@ -211,6 +228,7 @@ int main(int argc, char **argv) {
   g_test_add_func("/fluid/weight", test_weight);
   g_test_add_func("/fluid/softness", test_softness);
   g_test_add_func("/fluid/capacity", test_capacity);
+  g_test_add_func("/fluid/recycling", test_recycling);
   g_test_add_func("/fluid/watch", test_watch);
   return g_test_run();
 }
