@@ -40,10 +40,9 @@ int cli_write(const char *path, const char *text);
 
 /* Ctrl-C: non-zero once it was pressed. The handler is installed on the first call; a second Ctrl-C ends the program at once. */
 const volatile int *cli_interrupt(void);
-/* stderr is a terminal that can redraw, and nobody asked for quiet. */
-gboolean cli_progress_wanted(void);
-void cli_progress(guint done, guint of, const char *what); /* redraws; a no-op unless wanted */
-void cli_progress_clear(void);
+/* progress.c: one line on stderr, redrawn a few times a second, only if that is a terminal that can, and after half a second. */
+void cli_progress(guint done, guint of, const char *what); /* "[###...] 3/11 sizes, 42 s"; of at least 1 */
+void cli_progress_clear(void); /* takes the line away, before anything else is printed */
 
 /* help.c, complete.c, man.c */
 void cli_print_help(FILE *out);

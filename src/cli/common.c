@@ -28,8 +28,6 @@ const CliOption cli_options_output[] = {
   {0},
 };
 
-static gboolean progress_shown;
-
 static int exit_code(const GError *error) {
   if (error->domain != CSIM_ERROR) return CLI_USAGE;
   switch (error->code) {
@@ -122,32 +120,4 @@ static void on_interrupt(int signal_number) {
 const volatile int *cli_interrupt(void) {
   signal(SIGINT, on_interrupt);
   return &interrupted;
-}
-
-/* --- Progress: one line on stderr, only where a person looks --- */
-
-#define PROGRESS_AFTER_US 500000 /* a run shorter than this shows none */
-
-gboolean cli_progress_wanted(void) {
-  const char *term = g_getenv("TERM");
-  return isatty(STDERR_FILENO) && term && strcmp(term, "dumb");
-}
-
-void cli_progress(guint done, guint of, const char *what) {
-  static gint64 started_us;
-  if (!started_us) started_us = g_get_monotonic_time();
-  if (!cli_progress_wanted() || g_get_monotonic_time() - started_us < PROGRESS_AFTER_US) return;
-  enum { WIDTH = 30 };
-  char bar[WIDTH + 1] = "";
-  for (int i = 0; i < WIDTH; i++) bar[i] = (guint)i * of < done * WIDTH ? '#' : '.';
-  fprintf(stderr, "\r\033[K[%s] %u/%u %s", bar, done, of, what);
-  fflush(stderr);
-  progress_shown = TRUE;
-}
-
-void cli_progress_clear(void) {
-  if (!progress_shown) return;
-  fputs("\r\033[K", stderr);
-  fflush(stderr);
-  progress_shown = FALSE;
 }
