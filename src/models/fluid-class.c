@@ -9,10 +9,10 @@
  * empty, a new one takes the place of an empty one (an all-to-all meets each of its pairs once). */
 #define RECYCLE_FROM 16384
 
-static uint32_t fixed_weight(float weight) {
+static int64_t fixed_weight(float weight) {
   int64_t w = (int64_t)((double)weight * WEIGHT_ONE + 0.5);
-  g_assert(w > 0 && w <= G_MAXUINT32);
-  return (uint32_t)w;
+  g_assert(w > 0 && weight < CSIM_FLUID_MAX_WEIGHT);
+  return w;
 }
 
 static uint32_t hash_key(const CsimFlowLink *links, guint n_links, CsimRate cap) {

@@ -63,7 +63,7 @@ typedef struct {
 
 typedef struct {
   uint32_t link, class, next, prev;
-  uint32_t weight;
+  int64_t weight;
 } Incidence;
 
 /* Two cache lines: direct flows need the first only. */

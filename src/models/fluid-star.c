@@ -2,9 +2,9 @@
  * models/fluid-star.c - the usual component, solved in one pass.
  *
  * Most components are one port, or an out port and the in port that it feeds: every link that matters carries the
- * same classes, without weights. Then one water level serves all links, and hard rates, shares, rates, dates and
- * the timer follow class by class, without growing a component. Arithmetic and order are those of fluid-solve.c, to
- * the bit. Links that cannot matter (loose now and at the last solve) may differ from class to class.
+ * same classes, all with the same weight there. Then one water level serves all links, and hard rates, shares,
+ * rates, dates and the timer follow class by class, without growing a component. Links that cannot matter (loose
+ * now and at the last solve) may differ from class to class.
  */
 #include "models/fluid-internal.h"
 #include <math.h>
@@ -14,6 +14,7 @@
 
 typedef struct {
   Link *link[STAR_LINKS];
+  int64_t weight[STAR_LINKS];
   guint n_links;
   Class *class[STAR_CLASSES]; /* in the order of the first link's list */
   uint32_t index[STAR_CLASSES];
@@ -22,17 +23,18 @@ typedef struct {
 
 static gboolean is_inert(const Link *l) { return l->loose && !l->was_tight && l->share == INFINITY; }
 
-/* The links of a class that matter, in its order; more than STAR_LINKS: one too many is returned. */
-static guint live_links(const CsimFluid *f, const Class *c, Link **out) {
-  guint n = 0;
+/* The links of the first class that matter, and its weights there. FALSE: too many. */
+static gboolean take_links(const CsimFluid *f, const Class *c, Star *star) {
   const Incidence *inc = &f->incidences[c->first];
+  star->n_links = 0;
   for (guint i = 0; i < c->n_links; i++) {
     Link *l = &f->links[inc[i].link];
     if (is_inert(l)) continue;
-    if (n == STAR_LINKS) return STAR_LINKS + 1;
-    out[n++] = l;
+    if (star->n_links == STAR_LINKS) return FALSE;
+    star->weight[star->n_links] = inc[i].weight;
+    star->link[star->n_links++] = l;
   }
-  return n;
+  return TRUE;
 }
 
 static gboolean same_links(const CsimFluid *f, const Star *star, const Class *c) {
@@ -40,29 +42,32 @@ static gboolean same_links(const CsimFluid *f, const Star *star, const Class *c)
   const Incidence *inc = &f->incidences[c->first];
   for (guint i = 0; i < c->n_links; i++) {
     const Link *l = &f->links[inc[i].link];
-    if (n < star->n_links && l == star->link[n]) n++;
+    if (n < star->n_links && l == star->link[n] && inc[i].weight == star->weight[n]) n++;
     else if (!is_inert(l)) return FALSE;
   }
   return n == star->n_links;
 }
 
 /* TRUE if the classes of `l` form a star. */
-static gboolean gather(CsimFluid *f, const Link *l, Star *star) {
-  if (l->n_classes > STAR_CLASSES || l->weight != (int64_t)l->flows * WEIGHT_ONE) return FALSE;
+static gboolean gather(const CsimFluid *f, const Link *l, Star *star) {
+  if (l->n_classes > STAR_CLASSES) return FALSE;
   star->n_classes = star->n_links = 0;
   for (uint32_t i = l->first; i != NONE; i = f->incidences[i].next) {
     uint32_t index = f->incidences[i].class;
     Class *c = &f->classes[index];
-    if (star->n_classes == 0) star->n_links = live_links(f, c, star->link);
-    if (c->repeats || star->n_links > STAR_LINKS || !same_links(f, star, c)) return FALSE;
+    if (c->repeats) return FALSE;
+    if (star->n_classes == 0 ? !take_links(f, c, star) : !same_links(f, star, c)) return FALSE;
     star->index[star->n_classes] = index;
     star->class[star->n_classes++] = c;
   }
-  for (guint k = 0; k < star->n_links; k++) {
-    const Link *s = star->link[k];
-    if (s->n_classes != star->n_classes || s->weight != l->weight) return FALSE;
-  }
+  for (guint k = 0; k < star->n_links; k++)
+    if (star->link[k]->n_classes != star->n_classes) return FALSE;
   return TRUE;
+}
+
+/* What link k could give to a single flow of the star. */
+static double star_capacity(const Star *star, guint k) {
+  return (double)star->link[k]->capacity * WEIGHT_ONE / (double)star->weight[k];
 }
 
 /* Max-min with one level: sets max_min of all classes. Returns the level at which a link is full, infinite if none. */
@@ -96,7 +101,7 @@ static double fill_star(Star *star, double capacity, int64_t open) {
 static void solve_hard(CsimFluid *f, Star *star) {
   double capacity = INFINITY;
   for (guint k = 0; k < star->n_links; k++)
-    if (star->link[k]->tight) capacity = MIN(capacity, (double)star->link[k]->capacity);
+    if (star->link[k]->tight) capacity = MIN(capacity, star_capacity(star, k));
   gboolean full = FALSE;
   if (capacity < INFINITY) {
     f->stats.solves++;
@@ -109,7 +114,7 @@ static void solve_hard(CsimFluid *f, Star *star) {
   }
   for (guint k = 0; k < star->n_links; k++) {
     Link *l = star->link[k];
-    l->bound = full && l->tight && (double)l->capacity == capacity;
+    l->bound = full && l->tight && star_capacity(star, k) == capacity;
     csim_fluid_note_binding(f, l);
   }
 }

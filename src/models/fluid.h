@@ -29,6 +29,7 @@ typedef uint32_t CsimLinkId;
 typedef uint32_t CsimFlowId;
 #define CSIM_FLOW_NONE UINT32_MAX
 #define CSIM_FLUID_MAX_LINKS 160 /* per flow; multicast in an NVL72 domain touches 2 x 72 ports */
+#define CSIM_FLUID_MAX_WEIGHT 1e6f /* sums over 500 000 flows stay within 63 bits */
 #define CSIM_FLUID_SOFT_FLOOR 1e-4 /* a slow-down below this share is none: it buys an event-free link */
 
 /* Adds one handler to the engine. */
@@ -43,7 +44,7 @@ void csim_fluid_set_capacity(CsimFluid *fluid, CsimLinkId link, CsimRate capacit
 guint csim_fluid_n_links(const CsimFluid *fluid);
 const char *csim_fluid_link_name(const CsimFluid *fluid, CsimLinkId link); /* as given */
 
-/* 0 < weight < 256; kept to 2^-24 (exact for every float of 1 and more). */
+/* 0 < weight < CSIM_FLUID_MAX_WEIGHT; kept to 2^-24 (exact for every float of 1 and more). */
 typedef struct { CsimLinkId link; float weight; } CsimFlowLink;
 
 /* Starts now; fires (handler, kind, entity, arg) when the last byte has left. cap: 0 for none. n_links may be 0 if

@@ -40,7 +40,7 @@ static CsimRate random_cap(Case *c, guint style) {
 
 static void make_links(Case *c, guint style) {
   static const double softness[] = {0, 5, 5, 3};
-  c->n_links = 1 + below(c, style == 2 ? MAX_NET : 4);
+  c->n_links = style == 3 ? 8 : 1 + below(c, style == 2 ? MAX_NET : 4);
   for (guint i = 0; i < c->n_links; i++) {
     c->links[i].capacity = style == 2 ? 1000000000 + (CsimRate)below(c, 1000000000) * 200 : 370000000000;
     c->links[i].softness = style == 1 ? 0 : softness[below(c, 4)];
@@ -48,12 +48,20 @@ static void make_links(Case *c, guint style) {
   memcpy(c->initial, c->links, sizeof c->links);
 }
 
+/* Style 3: pairs of ports with one weight each, so that every component is a star; else anything. */
+static void make_route(Case *c, RefFlow *f, guint style) {
+  static const float weights[] = {1, 1, 2, 16.0f / 15}, paired[] = {1, 1, 2, 2, 16.0f / 15, 1, 43.8f, 1000};
+  guint pair = 2 * below(c, 4);
+  f->n_links = style == 3 ? 2 : style == 2 ? below(c, 5) : 1 + below(c, 2);
+  for (guint k = 0; k < f->n_links; k++) {
+    guint link = style == 3 ? pair + k : below(c, c->n_links);
+    f->link[k] = (CsimFlowLink){link, style == 3 ? paired[link] : weights[below(c, 4)]};
+  }
+}
+
 static void make_flow(Case *c, RefFlow *f, guint style) {
-  static const float weights[] = {1, 1, 2, 16.0f / 15};
   *f = (RefFlow){.end = CSIM_TIME_NEVER, .cancel = CSIM_TIME_NEVER};
-  f->n_links = style == 2 ? below(c, 5) : 1 + below(c, 2);
-  for (guint k = 0; k < f->n_links; k++)
-    f->link[k] = (CsimFlowLink){below(c, c->n_links), weights[below(c, 4)]};
+  make_route(c, f, style);
   f->cap = random_cap(c, style);
   if (f->n_links == 0 && f->cap == 0) f->cap = 1000000000;
   f->bytes = below(c, 3) ? 65536 * (CsimBytes)(1 + below(c, 8)) : (CsimBytes)below(c, 1 << 20);
@@ -68,7 +76,7 @@ static gint by_time(gconstpointer a, gconstpointer b) {
 
 static void make_case(Case *c, guint32 seed) {
   *c = (Case){.rand = g_rand_new_with_seed(seed), .touched = -1};
-  guint style = below(c, 3);
+  guint style = below(c, 4);
   make_links(c, style);
   c->n_flows = 1 + below(c, MAX_FLOWS - 1);
   for (guint i = 0; i < c->n_flows; i++) {
