@@ -101,7 +101,7 @@ static void search_one(CsimCommClass *cls, const CsimCommBuild *build, int id, i
   CsimGraph *graph = &cls->graph[id];
   *graph = (CsimGraph){
       .id = id, .pattern = pattern, .coll_net = coll_net, .min_channels = min, .max_channels = max};
-  if (!csim_graph_xml_read(cls->system, build->spec->env, build->diag, graph))
+  if (!csim_graph_xml_read(cls->system, build->spec->env, cls->limits.inter, build->diag, graph))
     csim_search_graph(cls->search, graph);
 }
 

@@ -15,6 +15,7 @@ typedef struct {
   const CsimSystem *system;
   CsimGraph *graph; /* filled; only id is set at first */
   gboolean cross_nic_off;
+  gboolean inter;  /* channels need their two NICs */
   gboolean inside; /* a <graph> with our id */
   int channel, gpu, net;
   gboolean *seen; /* [GPU] in this channel */
@@ -83,6 +84,10 @@ static void start_graph(Reader *r, GMarkupParseContext *context, const char **na
              *latency = attribute(names, values, "latencyinter");
   if (!pattern || !bw_intra || !bw_inter)
     return fail(error, context, "graph without pattern, speedintra or speedinter");
+  if (n > 0 && !(strtof(bw_intra, NULL) > 0 && strtof(bw_inter, NULL) > 0))
+    return fail(error, context, "speedintra and speedinter must be above 0");
+  csim_graph_finish(g); /* of two graphs with one id the last counts */
+  r->channel = 0;
   *g = (CsimGraph){.id = g->id,
                    .pattern = int_of(pattern),
                    .coll_net = g->coll_net,
@@ -136,9 +141,10 @@ static void end(GMarkupParseContext *context, const char *name, gpointer data, G
   Reader *r = data;
   if (!r->inside) return;
   if (strcmp(name, "channel") == 0) {
-    int needed = r->graph->pattern == CSIM_PATTERN_NVLS ? 1 : r->graph->n_gpus;
+    int needed = r->graph->id == CSIM_GRAPH_NVLS ? 1 : r->graph->n_gpus;
     if (r->gpu < needed)
-      fail(error, context, "channel with too few GPUs; each GPU of the node must be in it");
+      return fail(error, context, "channel with too few GPUs; each GPU of the node must be in it");
+    if (r->inter && r->net < 2) return fail(error, context, "channel without its two NICs, first and last");
     r->channel++;
   } else if (strcmp(name, "graph") == 0) {
     if (r->channel < r->graph->n_channels) fail(error, context, "fewer channels than nchannels says");
@@ -165,7 +171,7 @@ static char *load(const char *path, gsize *length, GError **error) {
   return NULL;
 }
 
-gboolean csim_graph_xml_read(const CsimSystem *system, const CsimNcclEnv *env, CsimDiag *diag,
+gboolean csim_graph_xml_read(const CsimSystem *system, const CsimNcclEnv *env, gboolean inter, CsimDiag *diag,
                              CsimGraph *graph) {
   const char *path = csim_nccl_env_text(env, "NCCL_GRAPH_FILE");
   if (!path || !*path) return FALSE;
@@ -173,8 +179,10 @@ gboolean csim_graph_xml_read(const CsimSystem *system, const CsimNcclEnv *env, C
   gsize length = 0;
   g_autofree char *text = load(path, &length, &error);
   CsimGraph before = *graph;
-  Reader r = {
-      .system = system, .graph = graph, .cross_nic_off = csim_nccl_env_int(env, "NCCL_CROSS_NIC", 2) == 0};
+  Reader r = {.system = system,
+              .graph = graph,
+              .inter = inter,
+              .cross_nic_off = csim_nccl_env_int(env, "NCCL_CROSS_NIC", 2) == 0};
   if (text && parse(&r, text, length, &error)) return TRUE;
   if (error)
     csim_diag_add(diag, CSIM_FINDING_WARNING, CSIM_ERROR_SCHEMA, CSIM_LOC_NONE,

@@ -161,17 +161,23 @@ static void test_file_decides(void) {
 
 /* A file that would break the ring is refused, and the search goes on. */
 static void test_bad_files(void) {
-  static const char *const bad[] = {"<graphs><graph id=\"0\" pattern=\"4\" nchannels=\"1\" speedintra=\"1\" "
-                                    "speedinter=\"1\" typeintra=\"PIX\" typeinter=\"PIX\"><channel>"
-                                    "<gpu dev=\"0\"/><gpu dev=\"0\"/></channel></graph></graphs>",
-                                    "<graphs><graph id=\"0\" pattern=\"4\" nchannels=\"2\" speedintra=\"1\" "
-                                    "speedinter=\"1\" typeintra=\"PIX\" typeinter=\"PIX\"><channel>"
-                                    "<gpu dev=\"0\"/><gpu dev=\"1\"/></channel></graph></graphs>",
-                                    "<graphs><graph id=\"0\" pattern=\"4\" nchannels=\"1\" speedintra=\"1\" "
-                                    "speedinter=\"1\" typeintra=\"FAR\" typeinter=\"PIX\"></graph></graphs>",
-                                    "<graphs><graph id=\"0\"",
-                                    "",
-                                    "not xml"};
+  static const char *const bad[] = {
+      "<graphs><graph id=\"0\" pattern=\"4\" nchannels=\"1\" speedintra=\"1\" "
+      "speedinter=\"1\" typeintra=\"PIX\" typeinter=\"PIX\"><channel>"
+      "<gpu dev=\"0\"/><gpu dev=\"0\"/></channel></graph></graphs>",
+      "<graphs><graph id=\"0\" pattern=\"4\" nchannels=\"2\" speedintra=\"1\" "
+      "speedinter=\"1\" typeintra=\"PIX\" typeinter=\"PIX\"><channel>"
+      "<gpu dev=\"0\"/><gpu dev=\"1\"/></channel></graph></graphs>",
+      "<graphs><graph id=\"0\" pattern=\"4\" nchannels=\"1\" speedintra=\"1\" "
+      "speedinter=\"1\" typeintra=\"FAR\" typeinter=\"PIX\"></graph></graphs>",
+      "<graphs><graph id=\"0\" pattern=\"5\" nchannels=\"1\" speedintra=\"1\" speedinter=\"1\" "
+      "typeintra=\"PIX\" typeinter=\"PIX\"><channel><gpu dev=\"0\"/></channel></graph></graphs>",
+      "<graphs><graph id=\"0\" pattern=\"4\" nchannels=\"1\" speedintra=\"0\" speedinter=\"1\" "
+      "typeintra=\"PIX\" typeinter=\"PIX\"><channel><gpu dev=\"0\"/><gpu "
+      "dev=\"1\"/></channel></graph></graphs>",
+      "<graphs><graph id=\"0\"",
+      "",
+      "not xml"};
   for (guint i = 0; i < G_N_ELEMENTS(bad); i++) {
     g_autofree char *path = temporary(bad[i]);
     ToyJob job = job_from_file(&two_on_switch, 1, path);
