@@ -175,6 +175,16 @@ static gboolean set_net_buffers(CsimExec *x, Conn *c, const CsimConn *how, CsimG
   return TRUE;
 }
 
+/* What a message reaches alone. A flow that says so keeps the solver from looking beyond links that it does not share. */
+static CsimRate narrowest(const CsimExec *x, uint32_t first, guint n) {
+  CsimRate cap = x->net_model.stream_rate > 0 ? x->net_model.stream_rate : INT64_MAX;
+  for (guint i = first; i < first + n; i++) {
+    const CsimFlowLink *l = &g_array_index(x->links, CsimFlowLink, i);
+    cap = MIN(cap, (CsimRate)((double)g_array_index(x->link_rates, CsimPruneLink, l->link).capacity / l->weight));
+  }
+  return cap;
+}
+
 static gboolean set_wire(CsimExec *x, Net *n, const CsimConn *how, CsimGpuRef tx, CsimGpuRef rx, uint32_t hash, GError **error) {
   const CsimMachine *m = x->spec.machine;
   CsimNicRef out = {tx.node, (guint)how->send_net}, in = {rx.node, (guint)how->recv_net};
@@ -190,6 +200,7 @@ static gboolean set_wire(CsimExec *x, Net *n, const CsimConn *how, CsimGpuRef tx
   n->latency += leg.latency;
   add_route(x, &leg);
   n->n_links = (uint16_t)(x->links->len - n->links);
+  n->cap = narrowest(x, n->links, n->n_links);
   return TRUE;
 }
 
@@ -228,48 +239,15 @@ static gboolean set_conn(CsimExec *x, uint32_t index, GArray *nets, GError **err
   g_assert_not_reached();
 }
 
-/* Does the lane exchange with the other ranks of its node through the switch's multicast, on that side? */
-static gboolean has_group(const CsimExec *x, uint32_t first, guint n) {
-  for (guint i = 0; i < n; i++)
-    if (x->conns[g_array_index(x->lane_conns, uint32_t, first + i)].kind == CSIM_CONN_SELF) return TRUE;
-  return FALSE;
-}
-
-/* NVLS: a head reads a chunk of every GPU of the node, and the switch hands it the sum (each port out once, the head's in once); it stores
- * a chunk once, and the switch hands it to every GPU (the head's port out once, each in once). */
-static gboolean set_multicast(CsimExec *x, Lane *l, GError **error) {
-  gboolean reads = has_group(x, l->recv, l->n_recv), writes = has_group(x, l->send, l->n_send);
-  const int *ranks;
-  int n = x->shape.node_ranks(x, (int)l->rank, &ranks);
-  l->links = x->links->len;
-  for (int i = 0; i < n; i++) {
-    CsimLinkId out, in;
-    if (!csim_machine_nvlink_ports(x->spec.machine, gpu_of(x, (uint32_t)ranks[i]), &out, &in)) {
-      g_set_error(error, CSIM_ERROR, CSIM_ERROR_ROUTE, "rank %d: NVLS needs NVSwitch ports, which this GPU does not have", ranks[i]);
-      return FALSE;
-    }
-    gboolean head = ranks[i] == (int)l->rank;
-    CsimFlowLink both[2] = {{exec_fluid_link(x, out), (float)(reads + (writes && head))},
-                            {exec_fluid_link(x, in), (float)(writes + (reads && head))}};
-    for (int k = 0; k < 2; k++)
-      if (both[k].weight > 0) g_array_append_val(x->links, both[k]);
-  }
-  l->n_links = (uint16_t)(x->links->len - l->links);
-  return TRUE;
-}
-
-static gboolean is_head_role(CsimRole role) { return role == CSIM_ROLE_NVLS_REDUCE || role == CSIM_ROLE_NVLS_BCAST; }
-
 /* Leaves out of all paths what this call's traffic cannot fill. */
 static void prune(CsimExec *x) {
-  guint n = 2 * x->n_conns + x->n_nets + x->n_lanes, k = 0;
+  guint n = 2 * x->n_conns + x->n_nets, k = 0;
   g_autofree CsimPruneSpan *spans = g_new(CsimPruneSpan, n);
   for (uint32_t i = 0; i < x->n_conns; i++) {
     spans[k++] = (CsimPruneSpan){x->conns[i].tx_links, x->conns[i].n_tx_links};
     spans[k++] = (CsimPruneSpan){x->conns[i].rx_links, x->conns[i].n_rx_links};
   }
   for (uint32_t i = 0; i < x->n_nets; i++) spans[k++] = (CsimPruneSpan){x->nets[i].links, x->nets[i].n_links};
-  for (uint32_t i = 0; i < x->n_lanes; i++) spans[k++] = (CsimPruneSpan){x->lanes[i].links, x->lanes[i].n_links};
   csim_prune((const CsimPruneLink *)(void *)x->link_rates->data, x->link_rates->len, (CsimFlowLink *)(void *)x->links->data, spans, n);
   k = 0;
   for (uint32_t i = 0; i < x->n_conns; i++) {
@@ -277,7 +255,6 @@ static void prune(CsimExec *x) {
     x->conns[i].n_rx_links = (uint8_t)spans[k++].n;
   }
   for (uint32_t i = 0; i < x->n_nets; i++) x->nets[i].n_links = (uint16_t)spans[k++].n;
-  for (uint32_t i = 0; i < x->n_lanes; i++) x->lanes[i].n_links = (uint16_t)spans[k++].n;
 }
 
 gboolean exec_build(CsimExec *x, GError **error) {
@@ -307,8 +284,6 @@ gboolean exec_build(CsimExec *x, GError **error) {
   for (uint32_t i = 0; ok && i < x->n_conns; i++) ok = set_conn(x, i, nets, error);
   x->n_nets = nets->len;
   x->nets = (Net *)(void *)g_array_free(g_steal_pointer(&nets), FALSE);
-  for (uint32_t i = 0; ok && i < x->n_lanes; i++)
-    if (is_head_role(x->lanes[i].role)) ok = set_multicast(x, &x->lanes[i], error);
   if (ok) prune(x);
   return ok;
 }

@@ -34,16 +34,20 @@ void csim_cost_init(CsimCost *cost, const CsimGpuModel *gpu, const CsimShmModel 
   if (host_memory) cost->start += shm->t0;
 }
 
-/* NVLS: the head's loads and stores are as fast as the ports; all ranks copy to and from the multicast buffers with what is left of the
+void csim_cost_set_nvls(CsimCost *cost, CsimRate port, int local_ranks, int heads, int channels) {
+  cost->nvls_ps = 1e12 / (double)port * (local_ranks + 1) / local_ranks * heads * channels;
+}
+
+/* All ranks copy to and from the multicast buffers with what is left of the
  * block: 20 warps, of which 5 (7 with up to 6 ranks) reduce, the rest half and half (NCCL 2.30, device/all_reduce.h). */
 #define NVLS_COPY_WARPS 7.5
 static void nvls_cost(const CsimCost *cost, const CsimOp4Cost *op, CsimOpCost *out) {
   const CsimGpuSimple *s = &cost->gpu->simple;
   gboolean head = op->role == CSIM_ROLE_NVLS_REDUCE || op->role == CSIM_ROLE_NVLS_BCAST;
   out->sm_ps = 0;
-  out->overhead = head ? cost->gpu->nvls_o : op->bytes > 0 ? s->o : s->o_empty;
+  out->overhead = head ? cost->gpu->nvls_o : (op->bytes > 0 ? s->o : s->o_empty) / op->group;
   double ps = csim_gpu_simple_ps_per_byte(s, 1, 1, 0) * (512 / WARP) / NVLS_COPY_WARPS;
-  out->duration = head ? 0 : (CsimTime)ceil((double)op->bytes * ps);
+  out->duration = (CsimTime)ceil((double)op->bytes * (head ? cost->nvls_ps : ps));
 }
 
 static gboolean is_nvls(CsimRole role) { return role >= CSIM_ROLE_NVLS_SCATTER && role <= CSIM_ROLE_NVLS_GATHER; }

@@ -18,6 +18,7 @@ typedef struct {
   CsimTime lat;            /* LL, LL128: flag one way for this block size */
   double thread_factor;    /* Simple: (threads/512)^scale */
   int warps;               /* of the whole block */
+  double nvls_ps;          /* NVLS: ps a byte of a head's operation */
   gboolean spills_l2;      /* the call's buffers exceed the L2 */
 } CsimCost;
 
@@ -32,9 +33,23 @@ typedef struct {
 void csim_cost_init(CsimCost *cost, const CsimGpuModel *gpu, const CsimShmModel *shm, CsimColl coll, CsimAlgo algo, CsimProto proto, int threads,
                     CsimBytes buffer_bytes, gboolean host_memory);
 
+/*
+ * NVLS (models/gpu.h). A head reads a chunk of every GPU of its node and the switch hands it the sum: each port out carries the chunk once, the head's in
+ * once. It stores a chunk once and the switch hands it to all: the head's port out once, each port in once. n heads at work load each port
+ * with n + 1 chunks. A channel is taken to have its even share of the ports and never more: channels stay in step, and overhead is not
+ * hidden behind other channels' transfers (measured: that, and not a slower port, is NVLS's 85 %; datapath.md 1.4).
+ */
+void csim_cost_set_nvls(CsimCost *cost, CsimRate port, int local_ranks, int heads, int channels);
+
 /* n_sources: operands read (received ones and the user's); n_local, n_remote: destinations written in own and in peers' memory.
  * reads_user: one operand is the user's buffer. receives_only: no source but the received one, no remote destination. */
-typedef struct { CsimRole role; int n_sources, n_local, n_remote; gboolean reads_user, receives_only; CsimBytes bytes; } CsimOp4Cost;
+typedef struct {
+  CsimRole role;
+  int n_sources, n_local, n_remote;
+  gboolean reads_user, receives_only;
+  int group; /* NVLS scatter and gather: heads that one NCCL operation serves, each of which is an operation here; else 1 */
+  CsimBytes bytes;
+} CsimOp4Cost;
 void csim_cost_op(const CsimCost *cost, const CsimOp4Cost *op, CsimOpCost *out);
 
 #endif

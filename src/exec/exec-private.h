@@ -55,8 +55,7 @@ typedef struct {
   uint32_t ops;              /* operations done in this kernel */
   float sm_ps;               /* of the operation at hand, see CsimOpCost */
   uint32_t sm_link;          /* fluid link of a block shared with another lane, or NO_INDEX */
-  uint32_t links;            /* first entry in CsimExec.links of what every operation of this lane crosses (NVLS multicast) */
-  uint16_t n_links, n_recv, n_send, channel;
+  uint16_t n_recv, n_send, channel;
   uint16_t input;            /* the next one to look at; NO_OP: there is no operation at hand */
   uint16_t flags;            /* of the primitive */
   uint8_t role, state;
@@ -76,6 +75,7 @@ typedef struct {
   uint32_t links;              /* first entry in CsimExec.links */
   uint16_t n_links;
   gboolean flowing;
+  CsimRate cap;                /* of one message alone */
   uint32_t posted, queued, sent, wire, arrived, granted; /* operations that have passed each stage */
   CsimTime latency;            /* NIC to NIC */
   CsimTime flush;              /* receiver's GDR flush, 0 if none */

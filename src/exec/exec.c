@@ -220,6 +220,22 @@ static void read_breakdown(const CsimExec *x, double time_us, CsimBreakdown *out
   busiest_link(x, last->free, out);
 }
 
+static gboolean set_nvls_costs(CsimExec *x, int channels, GError **error) {
+  const CsimCommInfo *info = csim_comm_info(x->spec.comm);
+  if (x->choice.algo != CSIM_ALGO_NVLS && x->choice.algo != CSIM_ALGO_NVLS_TREE) return TRUE;
+  for (uint32_t r = 0; r < x->n_ranks; r++) {
+    CsimRankPlace p = csim_comm_place(x->spec.comm, (int)r);
+    CsimLinkId out, in;
+    if (!csim_machine_nvlink_ports(x->spec.machine, (CsimGpuRef){p.machine, p.local_gpu}, &out, &in)) {
+      g_set_error(error, CSIM_ERROR, CSIM_ERROR_ROUTE, "rank %u: NVLS needs NVSwitch ports, which this GPU does not have", r);
+      return FALSE;
+    }
+    CsimRate port = csim_machine_link(x->spec.machine, out).capacity;
+    csim_cost_set_nvls(&x->costs[x->rank_gpu[r]], port, info->max_local_ranks, info->nvls_heads, channels);
+  }
+  return TRUE;
+}
+
 static gboolean build(CsimExec *x, const CsimCall *call, GError **error) {
   x->engine = csim_engine_new(x->spec.queue);
   x->fluid = csim_fluid_new(x->engine);
@@ -236,7 +252,7 @@ static gboolean build(CsimExec *x, const CsimCall *call, GError **error) {
   for (guint i = 0; i < x->gpus->len; i++)
     csim_cost_init(&x->costs[i], &g_array_index(x->gpus, CsimGpuModel, i), &x->shm_model, call->coll, x->choice.algo, x->choice.proto,
                    x->choice.n_threads, buffer_bytes(x, call), uses_host_memory(x));
-  return TRUE;
+  return set_nvls_costs(x, csim_plan_spec(x->plan)->n_channels, error);
 }
 
 static void tear_down(CsimExec *x) {

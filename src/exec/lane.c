@@ -271,12 +271,11 @@ static guint op_links(CsimExec *x, const Lane *l, CsimFlowLink *buf, const CsimF
   const CsimFlowLink *pool = (const CsimFlowLink *)(void *)x->links->data;
   gboolean shares_block = l->sm_link != NO_INDEX && l->sm_ps > 0;
   *links = buf;
-  if (n_send == 1 && !shares_block && l->n_links == 0 && (n_recv == 0 || conn_at(x, r0)->n_rx_links == 0)) {
+  if (n_send == 1 && !shares_block && (n_recv == 0 || conn_at(x, r0)->n_rx_links == 0)) {
     const Conn *c = conn_at(x, s0);
     *links = pool + c->tx_links;
     return c->n_tx_links;
   }
-  n = add_links(buf, n, pool + l->links, l->n_links);
   for (guint i = 0; i < n_send; i++) {
     const Conn *c = conn_at(x, s0 + i);
     n = add_links(buf, n, pool + c->tx_links, c->n_tx_links);
@@ -294,7 +293,7 @@ static void op_shape(CsimExec *x, const Lane *l, CsimOp4Cost *op) {
   guint n_recv = recvs(l, &r0), n_send = sends(l, &s0);
   gboolean src = (l->flags & CSIM_PRIM_SRC) != 0, dst = (l->flags & CSIM_PRIM_DST) != 0;
   *op = (CsimOp4Cost){.role = l->role, .n_sources = (int)n_recv + src, .n_local = dst, .reads_user = src,
-                      .receives_only = !src && n_send == 0, .bytes = l->bytes};
+                      .receives_only = !src && n_send == 0, .group = MAX(1, MAX(l->n_recv, l->n_send)), .bytes = l->bytes};
   for (guint i = 0; i < n_send; i++) {
     /* A network buffer lies in the GPU's own memory unless the kernel's stores leave the GPU (host staging, PXN). */
     const Conn *c = conn_at(x, s0 + i);
@@ -307,7 +306,7 @@ static void op_shape(CsimExec *x, const Lane *l, CsimOp4Cost *op) {
 static gboolean crosses_links(CsimExec *x, const Lane *l) {
   uint32_t r0, s0;
   guint n_recv = recvs(l, &r0), n_send = sends(l, &s0);
-  if (l->n_links > 0 || (l->sm_link != NO_INDEX && l->sm_ps > 0)) return TRUE;
+  if (l->sm_link != NO_INDEX && l->sm_ps > 0) return TRUE;
   for (guint i = 0; i < n_send; i++)
     if (conn_at(x, s0 + i)->n_tx_links > 0) return TRUE;
   for (guint i = 0; i < n_recv; i++)
