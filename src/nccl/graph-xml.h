@@ -9,7 +9,8 @@
 #include "nccl/graph.h"
 
 /* If NCCL_GRAPH_FILE names a readable file with channels for graph->id, fills *graph from it and returns
- * TRUE, as NCCL does. A file that cannot be used is a warning in diag, and FALSE: the search goes on. */
+ * TRUE, as NCCL does. inter: the job has several nodes, so that channels need their two NICs. A file that cannot
+ * be used is a warning in diag, and FALSE: the search goes on. */
 gboolean csim_graph_xml_read(const CsimSystem *system, const CsimNcclEnv *env, gboolean inter, CsimDiag *diag,
                              CsimGraph *graph);
 /* The text NCCL_GRAPH_DUMP_FILE would hold: graph[CSIM_N_GRAPHS] by id. inter: channels begin and end with a
