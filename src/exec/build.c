@@ -220,6 +220,17 @@ static gboolean set_net(CsimExec *x, uint32_t index, const CsimConn *how, uint32
   return TRUE;
 }
 
+/* Rings and trees may leave a node through different NICs. */
+static CsimConn how_to_talk(const CsimExec *x, int channel, int from, int to) {
+  const CsimComm *comm = x->spec.comm;
+  switch (x->choice.algo) {
+  case CSIM_ALGO_RING: return csim_comm_conn_graph(comm, CSIM_GRAPH_RING, channel, from, to);
+  case CSIM_ALGO_TREE: return csim_comm_conn_graph(comm, CSIM_GRAPH_TREE, channel, from, to);
+  case CSIM_ALGO_NVLS_TREE: return csim_comm_conn_graph(comm, CSIM_GRAPH_NVLS, channel, from, to);
+  default: return csim_comm_conn(comm, channel, from, to, x->choice.algo == CSIM_ALGO_P2P);
+  }
+}
+
 static gboolean set_conn(CsimExec *x, uint32_t index, GArray *nets, GError **error) {
   Conn *c = &x->conns[index];
   const Lane *t = &x->lanes[c->tx_lane], *r = &x->lanes[c->rx_lane];
@@ -228,7 +239,7 @@ static gboolean set_conn(CsimExec *x, uint32_t index, GArray *nets, GError **err
     c->kind = CSIM_CONN_SELF;
     return TRUE;
   }
-  CsimConn how = csim_comm_conn(x->spec.comm, t->channel, (int)t->rank, (int)r->rank, x->choice.algo == CSIM_ALGO_P2P);
+  CsimConn how = how_to_talk(x, t->channel, (int)t->rank, (int)r->rank);
   c->kind = (uint8_t)how.kind;
   switch (how.kind) {
   case CSIM_CONN_SELF: return TRUE;
