@@ -108,6 +108,7 @@ struct CsimExec {
   CsimShmModel shm_model;
   uint16_t *rank_gpu;          /* n_ranks */
   CsimPart parts[CSIM_MAX_CHANNELS];
+  GArray *loads;               /* CsimLinkLoad, of the last call */
 
   /* One call: */
   CsimEngine *engine;

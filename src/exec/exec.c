@@ -56,6 +56,7 @@ CsimExec *csim_exec_new(const CsimExecSpec *spec, GError **error) {
   x->spec = *spec;
   x->n_ranks = (uint32_t)csim_comm_info(spec->comm)->n_ranks;
   x->gpus = g_array_new(FALSE, TRUE, sizeof(CsimGpuModel));
+  x->loads = g_array_new(FALSE, FALSE, sizeof(CsimLinkLoad));
   x->rank_gpu = g_new(uint16_t, x->n_ranks);
   for (uint32_t r = 0; r < x->n_ranks; r++) x->rank_gpu[r] = model_of_rank(x, (int)r);
   x->costs = g_new0(CsimCost, x->gpus->len);
@@ -69,6 +70,7 @@ CsimExec *csim_exec_new(const CsimExecSpec *spec, GError **error) {
 void csim_exec_free(CsimExec *x) {
   if (!x) return;
   g_array_unref(x->gpus);
+  g_array_unref(x->loads);
   g_free(x->rank_gpu);
   g_free(x->costs);
   g_free(x->fluid_of);
@@ -191,15 +193,22 @@ static double with_launch(const CsimExec *x, double gpu_us) {
   return pow(pow(gpu_us, p) + pow(host_us, p), 1 / p);
 }
 
+static void read_loads(CsimExec *x) {
+  g_array_set_size(x->loads, 0);
+  for (guint i = 0; i < x->machine_of->len; i++) {
+    CsimLinkLoad load = {g_array_index(x->machine_of, uint32_t, i), csim_fluid_link_use(x->fluid, i)};
+    if (load.link != NO_INDEX && load.use.bytes > 0) g_array_append_val(x->loads, load);
+  }
+}
+
 static void busiest_link(const CsimExec *x, CsimTime total, CsimBreakdown *out) {
   CsimTime longest = 0;
   out->busiest = NO_INDEX;
-  for (guint i = 0; i < x->machine_of->len; i++) {
-    uint32_t link = g_array_index(x->machine_of, uint32_t, i);
-    CsimLinkUse use = csim_fluid_link_use(x->fluid, i);
-    if (link == NO_INDEX || use.binding <= longest) continue;
-    longest = use.binding;
-    out->busiest = link;
+  for (guint i = 0; i < x->loads->len; i++) {
+    const CsimLinkLoad *load = &g_array_index(x->loads, CsimLinkLoad, i);
+    if (load->use.binding <= longest) continue;
+    longest = load->use.binding;
+    out->busiest = load->link;
   }
   out->busiest_share = total > 0 ? (double)longest / (double)total : 0;
 }
@@ -263,6 +272,11 @@ static void tear_down(CsimExec *x) {
   g_clear_pointer(&x->plan, csim_plan_free);
 }
 
+const CsimLinkLoad *csim_exec_loads(const CsimExec *x, guint *n) {
+  *n = x->loads->len;
+  return (const CsimLinkLoad *)(void *)x->loads->data;
+}
+
 gboolean csim_exec_call(CsimExec *x, const CsimCall *call, CsimExecResult *out, GError **error) {
   int n_used = 0;
   x->call = call;
@@ -278,6 +292,7 @@ gboolean csim_exec_call(CsimExec *x, const CsimCall *call, CsimExecResult *out, 
     out->choice = x->choice;
     out->n_channels = n_used;
     out->time_us = with_launch(x, csim_time_us(gpu_time(x)));
+    read_loads(x);
     read_breakdown(x, out->time_us, &out->where);
     out->digest = csim_engine_digest(x->engine);
     out->events = csim_engine_stats(x->engine).events;

@@ -63,6 +63,11 @@ CsimExec *csim_exec_new(const CsimExecSpec *spec, GError **error);
 void csim_exec_free(CsimExec *exec);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CsimExec, csim_exec_free)
 
+/* What one link carried in the last call: bytes (times the weights of their flows), time with traffic, time in which it set rates. */
+typedef struct { CsimLinkId link; CsimLinkUse use; } CsimLinkLoad;
+/* Of the last call, links without traffic left out, in no particular order; valid until the next call. Links that could not bind may be left out of
+ * paths (models/prune.h) and show nothing. */
+const CsimLinkLoad *csim_exec_loads(const CsimExec *exec, guint *n);
 /* CSIM_ERROR_NCCL (no algorithm left), CSIM_ERROR_UNSUPPORTED, CSIM_ERROR_INTERRUPTED; a dead-lock is a bug and aborts with who waits for whom. */
 gboolean csim_exec_call(CsimExec *exec, const CsimCall *call, CsimExecResult *out, GError **error);
 
