@@ -103,8 +103,8 @@ def check_file(path, environment, root, update, counter):
         counter[0] += 1
         print(f"{'' if same else 'not '}ok {counter[0]} {path.name}:{case.number} {case.command.replace('#', '')}", flush=True)
         if not same:
-            for line in ["expected:"] + case.expected + ["printed:"] + actual:
-                print("# ", line)
+            for line in [f"{path.name}:{case.number}: expected:"] + case.expected + ["printed:"] + actual:
+                print(" ", line, file=sys.stderr)
     for case, actual in reversed(edits):
         lines[case.number:case.last] = actual
     if edits:
