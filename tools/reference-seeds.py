@@ -7,5 +7,5 @@ import sys
 cases = json.loads(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"))
 folder = pathlib.Path(sys.argv[2])
 folder.mkdir(parents=True, exist_ok=True)
-for name, case in cases.items():
-    (folder / f"{name}.xml").write_text(case["xml"], encoding="utf-8")
+for number, case in enumerate(cases.values()):
+    (folder / f"case-{number:03}.xml").write_text(case["xml"], encoding="utf-8")
