@@ -116,6 +116,9 @@ static gboolean set_choice(CsimRunArgs *args, gsize field, const char *value, co
 static gboolean set_launch(CsimRunArgs *args, gsize field, const char *value, GError **error) {
   return set_choice(args, field, value, (const char *const[]){"process", "thread", "single", NULL}, error);
 }
+static gboolean set_host(CsimRunArgs *args, gsize field, const char *value, GError **error) {
+  return set_choice(args, field, value, (const char *const[]){"bare", "vm", NULL}, error);
+}
 static gboolean set_fidelity(CsimRunArgs *args, gsize field, const char *value, GError **error) {
   return set_choice(args, field, value, (const char *const[]){"model", "flow", "packet", NULL}, error);
 }
@@ -179,6 +182,7 @@ static const struct { const char *key; Setter set; gsize field; } settings[] = {
   {"factor", set_factor, AT(factor)},
   {"iters", set_count, AT(iters)},
   {"launch", set_launch, AT(launch)},
+  {"host", set_host, AT(virtual_machine)},
   {"fidelity", set_fidelity, AT(fidelity)},
   {"seed", set_seed, AT(seed)},
   {"queue", set_queue, AT(queue)},

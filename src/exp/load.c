@@ -100,6 +100,7 @@ static gboolean load_exec(CsimRun *run, GError **error) {
     .env = run->env,
     .seed = spec->seed,
     .launch = spec->launch,
+    .virtual_machine = spec->virtual_machine,
     .iters = spec->iters,
     .queue = spec->queue,
     .interrupt = spec->interrupt,

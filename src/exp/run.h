@@ -24,6 +24,7 @@ typedef struct {
   int factor;                         /* 2: powers of two */
   int iters;
   CsimLaunch launch;
+  gboolean virtual_machine;           /* launches cost what they do in one (exec/exec.h) */
   CsimFidelity fidelity;
   uint64_t seed;
   CsimQueueKind queue;
