@@ -79,12 +79,14 @@ static void read_nodes(CsimCluster *cluster, CsimJson *nodes, const char *path, 
 
 gboolean csim_cluster_read_json(CsimCluster *cluster, const char *path, guint n_nodes, GError **error) {
   g_autoptr(CsimDiag) diag = csim_diag_new();
-  g_autoptr(CsimJsonDoc) doc = csim_json_read_file(path, diag);
+  gboolean inlined = path[0] == '{';
+  g_autoptr(CsimJsonDoc) doc =
+      inlined ? csim_json_read_text("<target>", path, -1, diag) : csim_json_read_file(path, diag);
   CsimJson *root = csim_json_root(doc, CSIM_JSON_OBJECT);
   const char *description = NULL; /* for people */
   if (root != NULL) {
     csim_json_text(root, "description", CSIM_JSON_OPTIONAL, &description);
-    read_nodes(cluster, csim_json_array(root, "nodes", CSIM_JSON_REQUIRED), path, n_nodes);
+    read_nodes(cluster, csim_json_array(root, "nodes", CSIM_JSON_REQUIRED), inlined ? "." : path, n_nodes);
     cluster->fabric = csim_cluster_default_fabric(cluster);
     CsimJson *fabric = csim_json_object(root, "fabric", CSIM_JSON_OPTIONAL);
     if (fabric != NULL) read_fabric(fabric, &cluster->fabric);

@@ -6,14 +6,33 @@
 #include <string.h>
 
 static const CsimShippedNode shipped[] = {
+    {"a100-pcie-8gpu", "8 A100 PCIe on root ports of two sockets, no NVLink"},
+    {"a100-pcie-pairs", "4 A100 PCIe with NVLink bridges in pairs"},
+    {"aws-p4d", "8 A100, 6 NVSwitches, 4x EFA 100 Gb/s (p4d, p4de)"},
+    {"aws-p5", "8 H100, 4 NVSwitches, 32x EFA 100 Gb/s grouped to 8 devices"},
     {"dgx-1v", "8 V100, NVLink 2 mesh, 4x EDR 100 Gb/s"},
     {"dgx-2", "16 V100, 12 NVSwitches, 8x EDR 100 Gb/s"},
     {"dgx-a100", "8 A100, 6 NVSwitches, 8x HDR 200 Gb/s"},
     {"dgx-b200", "8 B200, 2 NVSwitches (NVLink 5), 8x NDR 400 Gb/s"},
+    {"dgx-b300", "8 B300, 2 NVSwitches, 8x 800 Gb/s"},
     {"dgx-h100", "8 H100, 4 NVSwitches, 8x NDR 400 Gb/s"},
+    {"gb200-nvl72", "72 GB200 in 18 trays, one NVLink domain, 4x NDR 400 Gb/s a tray"},
+    {"gb200-tray", "4 GB200, one tray of an NVL72"},
+    {"gb300-nvl72", "72 GB300 in 18 trays, one NVLink domain, 4x 800 Gb/s a tray"},
+    {"gb300-tray", "4 GB300, one tray of an NVL72"},
+    {"gh200-4gpu", "4 GH200, NVLink 4 mesh, 4x Slingshot 200 Gb/s (Alps)"},
+    {"h100-pcie-pairs", "4 H100 PCIe with NVLink bridges in pairs"},
+    {"hgx-a100-4nic", "8 A100, 6 NVSwitches, 4x HDR 200 Gb/s"},
     {"hgx-a800", "8 A800 (8 NVLinks each), 6 NVSwitches, 4x HDR 200 Gb/s"},
+    {"hgx-h20", "8 H20, 4 NVSwitches, 8x NDR 400 Gb/s"},
     {"hgx-h200", "8 H200, 4 NVSwitches, 8x NDR 400 Gb/s"},
+    {"hgx-h800", "8 H800 (8 NVLinks each), 4 NVSwitches, 8x NDR 400 Gb/s"},
     {"l40s-8gpu-pcie", "8 L40S on PCIe Gen4 switches, 4x 200 Gb/s"},
+    {"oci-a100", "8 A100, 6 NVSwitches, 16x RoCE 100 Gb/s (BM.GPU4.8, B4.8)"},
+    {"oci-h100", "8 H100, 4 NVSwitches, 16x RoCE 200 Gb/s (BM.GPU.H100.8)"},
+    {"polaris", "4 A100, NVLink 3 mesh, 2x Slingshot 200 Gb/s"},
+    {"rtx-pro-6000-8gpu", "8 RTX PRO 6000 on PCIe Gen5 switches, 4x NDR 400 Gb/s"},
+    {"rtx4090-8gpu", "8 RTX 4090 on root ports of two sockets, no NIC"},
     {NULL, NULL},
 };
 
@@ -135,6 +154,7 @@ static gboolean split_count(const char *target, char **name, guint *count, GErro
   const char *star = strrchr(target, '*');
   guint64 n = 0;
   *count = 0;
+  if (target[0] == '{') star = NULL;
   if (star == NULL || star[1] == '\0' || strspn(star + 1, "0123456789") != strlen(star + 1)) {
     *name = g_strdup(target);
     if (star == NULL) return TRUE;
@@ -151,7 +171,7 @@ static gboolean split_count(const char *target, char **name, guint *count, GErro
 }
 
 static gboolean load(CsimCluster *cluster, const char *name, guint count, GError **error) {
-  if (g_str_has_suffix(name, ".json")) return csim_cluster_read_json(cluster, name, count, error);
+  if (name[0] == '{' || g_str_has_suffix(name, ".json")) return csim_cluster_read_json(cluster, name, count, error);
   CsimSystem *system = csim_cluster_open_node(cluster, name, error);
   if (system == NULL) return FALSE;
   csim_cluster_add_nodes(cluster, system, MAX(count, 1));

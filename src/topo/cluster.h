@@ -2,7 +2,7 @@
  * topo/cluster.h - the described cluster: nodes, fabric, transport, placement, faults.
  *
  * Three sources, one result: the short form "dgx-h100*128", an NCCL XML ("FILE.xml", "FILE.xml*16"), or a cluster JSON
- * ("FILE.json"; schema in docs/guide/cluster.md). Shipped nodes are looked for by name in topologies/.
+ * ("FILE.json", or the text itself, which starts with '{'; schema in docs/guide/cluster.md). Shipped nodes are looked for by name in topologies/.
  * Immutable after loading, shared between threads.
  */
 #ifndef CSIM_TOPO_CLUSTER_H
