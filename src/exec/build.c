@@ -1,31 +1,29 @@
 /*
  * exec/build.c - from a plan to lanes, connections and network ends.
  */
+#include "exec/collapse.h"
 #include "exec/exec-private.h"
 #include "models/prune.h"
 
 #define SM_CAPACITY INT64_C(1000000000000) /* a block has 1e12 ps of work in a second; flows weigh ps a byte */
 
-static void note_link(CsimExec *x, uint32_t machine_link, CsimRate capacity, double softness) {
+static uint32_t note_link(CsimExec *x, uint32_t machine_link, CsimRate capacity, double softness) {
   CsimPruneLink rates = {capacity, softness};
   g_array_append_val(x->machine_of, machine_link);
   g_array_append_val(x->link_rates, rates);
+  return x->link_rates->len - 1;
 }
 
 CsimLinkId exec_fluid_link(CsimExec *x, CsimLinkId machine_link) {
   uint32_t *id = &x->fluid_of[machine_link];
   if (*id == NO_INDEX) {
     CsimRes res = csim_machine_link(x->spec.machine, machine_link);
-    *id = csim_fluid_add_link(x->fluid, NULL, res.capacity, res.softness);
-    note_link(x, machine_link, res.capacity, res.softness);
+    *id = note_link(x, machine_link, res.capacity, res.softness);
   }
   return *id;
 }
 
-static uint32_t add_sm_link(CsimExec *x) {
-  note_link(x, NO_INDEX, SM_CAPACITY, 0);
-  return csim_fluid_add_link(x->fluid, NULL, SM_CAPACITY, 0);
-}
+static uint32_t add_sm_link(CsimExec *x) { return note_link(x, NO_INDEX, SM_CAPACITY, 0); }
 
 /* Appends a route's links to x->links as fluid links; returns how many. */
 static guint add_route(CsimExec *x, const CsimRoute *route) {
@@ -268,6 +266,20 @@ static void prune(CsimExec *x) {
   for (uint32_t i = 0; i < x->n_nets; i++) x->nets[i].n_links = (uint16_t)spans[k++].n;
 }
 
+/* What the run itself needs, once lanes, connections and links are those to simulate. */
+static void make_state(CsimExec *x) {
+  x->work = g_new(uint32_t, x->n_lanes);
+  x->in_work = g_new0(uint8_t, x->n_lanes);
+  x->cap = (uint32_t)(x->proto.slots / x->proto.slice_steps);
+  g_assert(x->cap > 0 && x->cap <= SLOTS && (x->cap & (x->cap - 1)) == 0);
+  x->slots = g_new0(Slot, (gsize)x->n_conns * x->cap);
+  if (x->choice.proto != CSIM_PROTO_SIMPLE) x->full = g_new0(CsimTime, (gsize)x->n_conns * x->cap);
+  for (guint i = 0; i < x->link_rates->len; i++) {
+    const CsimPruneLink *rates = &g_array_index(x->link_rates, CsimPruneLink, i);
+    csim_fluid_add_link(x->fluid, NULL, rates->capacity, rates->softness);
+  }
+}
+
 gboolean exec_build(CsimExec *x, GError **error) {
   g_autoptr(GArray) lanes = g_array_new(FALSE, TRUE, sizeof(Lane));
   g_autoptr(GArray) blocks = g_array_new(FALSE, TRUE, sizeof(Group));
@@ -278,25 +290,23 @@ gboolean exec_build(CsimExec *x, GError **error) {
   x->ranks = g_new0(Rank, x->n_ranks);
   for (uint32_t r = 0; r < x->n_ranks; r++) {
     x->ranks[r].gpu = x->rank_gpu[r];
+    x->ranks[r].weight = 1;
     add_rank_lanes(x, lanes, blocks, (int)r);
   }
   x->n_lanes = lanes->len;
   x->lanes = (Lane *)(void *)g_array_free(g_steal_pointer(&lanes), FALSE);
   x->blocks = (Group *)(void *)g_array_free(g_steal_pointer(&blocks), FALSE);
-  x->work = g_new(uint32_t, x->n_lanes);
-  x->in_work = g_new0(uint8_t, x->n_lanes);
   meet(x);
-  x->cap = (uint32_t)(x->proto.slots / x->proto.slice_steps);
-  g_assert(x->cap > 0 && x->cap <= SLOTS && (x->cap & (x->cap - 1)) == 0);
-  x->slots = g_new0(Slot, (gsize)x->n_conns * x->cap);
-  if (x->choice.proto != CSIM_PROTO_SIMPLE) x->full = g_new0(CsimTime, (gsize)x->n_conns * x->cap);
   g_autoptr(GArray) nets = g_array_new(FALSE, TRUE, sizeof(Net));
   gboolean ok = TRUE;
   for (uint32_t i = 0; ok && i < x->n_conns; i++) ok = set_conn(x, i, nets, error);
   x->n_nets = nets->len;
   x->nets = (Net *)(void *)g_array_free(g_steal_pointer(&nets), FALSE);
-  if (ok) prune(x);
-  return ok;
+  if (!ok) return FALSE;
+  prune(x);
+  if (!x->spec.no_symmetry && !x->spec.trace) exec_collapse(x);
+  make_state(x);
+  return TRUE;
 }
 
 void exec_unbuild(CsimExec *x) {
@@ -304,6 +314,7 @@ void exec_unbuild(CsimExec *x) {
   g_clear_pointer(&x->links, g_array_unref);
   g_clear_pointer(&x->machine_of, g_array_unref);
   g_clear_pointer(&x->link_rates, g_array_unref);
+  g_clear_pointer(&x->link_rep, g_free);
   g_clear_pointer(&x->ranks, g_free);
   g_clear_pointer(&x->lanes, g_free);
   g_clear_pointer(&x->blocks, g_free);

@@ -94,6 +94,7 @@ typedef struct {
   CsimTime kernel_start, kernel_end;
   Group all;                   /* its lanes */
   uint32_t lanes_left;
+  uint32_t weight;             /* ranks that it stands for (collapse.h); 0: another stands for it */
   uint16_t gpu;                /* index in CsimExec.gpus */
   uint16_t iteration;
 } Rank;
@@ -134,6 +135,7 @@ struct CsimExec {
   uint32_t *fluid_of;          /* machine link -> fluid link, NO_INDEX until used */
   GArray *machine_of;          /* fluid link -> machine link, NO_INDEX for SM links */
   GArray *link_rates;          /* fluid link -> CsimPruneLink */
+  uint32_t *link_rep;          /* entry of machine_of -> fluid link that behaves like it, NO_INDEX for none; NULL: itself (collapse.h) */
   uint32_t *work;              /* lanes to look at: ring buffer, one entry a lane */
   uint32_t work_head, work_n;
   uint8_t *in_work;            /* per lane */

@@ -170,7 +170,7 @@ static gboolean run_engine(CsimExec *x, GError **error) {
 /* nccl-tests' time: n calls back to back, mean over ranks; periods that were not simulated are like the last one. */
 static CsimTime gpu_time(const CsimExec *x) {
   guint busy = 0;
-  for (uint32_t r = 0; r < x->n_ranks; r++) busy += x->ranks[r].all.n_lanes > 0;
+  for (uint32_t r = 0; r < x->n_ranks; r++) busy += x->ranks[r].all.n_lanes > 0 ? x->ranks[r].weight : 0;
   if (busy == 0) return 0;
   CsimTime last = x->period_end[x->iterations - 1] / busy;
   CsimTime before = x->iterations > 1 ? x->period_end[x->iterations - 2] / busy : 0;
@@ -196,7 +196,9 @@ static double with_launch(const CsimExec *x, double gpu_us) {
 static void read_loads(CsimExec *x) {
   g_array_set_size(x->loads, 0);
   for (guint i = 0; i < x->machine_of->len; i++) {
-    CsimLinkLoad load = {g_array_index(x->machine_of, uint32_t, i), csim_fluid_link_use(x->fluid, i)};
+    uint32_t like = x->link_rep ? x->link_rep[i] : i;
+    if (like == NO_INDEX) continue;
+    CsimLinkLoad load = {g_array_index(x->machine_of, uint32_t, i), csim_fluid_link_use(x->fluid, like)};
     if (load.link != NO_INDEX && load.use.bytes > 0) g_array_append_val(x->loads, load);
   }
 }

@@ -107,7 +107,7 @@ static void kernel_done(CsimExec *x, Lane *l) {
   Rank *r = &x->ranks[l->rank];
   r->kernel_end = MAX(r->kernel_end, l->free);
   if (--r->lanes_left > 0) return;
-  x->period_end[r->iteration] += r->kernel_end;
+  x->period_end[r->iteration] += r->kernel_end * r->weight;
   if (++r->iteration == x->iterations) {
     x->ranks_done++;
     return;

@@ -1,0 +1,140 @@
+/*
+ * A collapsed run and the full one report the same times to the last bit, over machines, algorithms, protocols, sizes and seeds; and
+ * what breaks the symmetry is noticed.
+ */
+#include "../unit/exec/lab.h"
+#include "base/units.h"
+
+typedef struct {
+  const char *target;
+  const char *algo, *proto; /* NULL: NCCL's choice */
+  CsimColl coll;
+  CsimBytes bytes;
+  uint64_t seed;
+  int iters;
+} Case;
+
+static CsimExecResult call_with(const Case *c, gboolean full, CsimLinkLoad **loads, guint *n_loads) {
+  g_autofree char *algo = g_strdup_printf("NCCL_ALGO=%s", c->algo ? c->algo : "");
+  g_autofree char *proto = g_strdup_printf("NCCL_PROTO=%s", c->proto ? c->proto : "");
+  const char *overrides[3] = {0};
+  guint n = 0;
+  if (c->algo) overrides[n++] = algo;
+  if (c->proto) overrides[n++] = proto;
+  CsimExecSpec spec = {.iters = c->iters, .seed = c->seed, .no_symmetry = full};
+  g_autoptr(Lab) lab = lab_new(c->target, 0, overrides, NULL, &spec);
+  CsimExecResult result = lab_call(lab, c->coll, c->bytes);
+  const CsimLinkLoad *list = csim_exec_loads(lab->exec, n_loads);
+  *loads = g_memdup2(list, *n_loads * sizeof *list);
+  return result;
+}
+
+static void say(const Case *c, const CsimExecResult *full, const CsimExecResult *collapsed) {
+  g_test_message("%s %s %s %s %" G_GINT64_FORMAT " B seed %" G_GUINT64_FORMAT ": %.6f us full, %.6f us collapsed; events %" G_GUINT64_FORMAT
+                 " and %" G_GUINT64_FORMAT, c->target, csim_coll_name(c->coll), csim_algo_name(full->choice.algo),
+                 csim_proto_name(full->choice.proto), c->bytes, c->seed, full->time_us, collapsed->time_us, full->events, collapsed->events);
+}
+
+static void assert_same_loads(const CsimLinkLoad *a, guint n_a, const CsimLinkLoad *b, guint n_b) {
+  g_assert_cmpuint(n_a, ==, n_b);
+  for (guint i = 0; i < n_a; i++) {
+    g_assert_cmpuint(a[i].link, ==, b[i].link);
+    g_assert_cmpint(a[i].use.busy, ==, b[i].use.busy);
+    g_assert_cmpint(a[i].use.binding, ==, b[i].use.binding);
+    g_assert_cmpfloat_with_epsilon(a[i].use.bytes, b[i].use.bytes, 1e-6 * a[i].use.bytes);
+  }
+}
+
+/* Returns full events / collapsed events. */
+static double compare(const Case *c) {
+  g_autofree CsimLinkLoad *full_loads = NULL, *loads = NULL;
+  guint n_full, n;
+  CsimExecResult full = call_with(c, TRUE, &full_loads, &n_full), collapsed = call_with(c, FALSE, &loads, &n);
+  say(c, &full, &collapsed);
+  g_assert_cmpint(csim_time_from_us(full.time_us), ==, csim_time_from_us(collapsed.time_us));
+  g_assert_cmpfloat(full.where.overhead, ==, collapsed.where.overhead);
+  g_assert_cmpfloat(full.where.copy, ==, collapsed.where.copy);
+  g_assert_cmpfloat(full.where.link, ==, collapsed.where.link);
+  g_assert_cmpfloat(full.where.wait, ==, collapsed.where.wait);
+  g_assert_cmpfloat(full.where.credit, ==, collapsed.where.credit);
+  g_assert_cmpuint(full.where.busiest, ==, collapsed.where.busiest);
+  assert_same_loads(full_loads, n_full, loads, n);
+  g_assert_cmpuint(collapsed.events, <=, full.events);
+  return (double)full.events / (double)MAX(collapsed.events, 1);
+}
+
+static const CsimBytes sizes[] = {4096, 1000004, 8 << 20};
+
+static void sweep(const char *node, const int *counts, guint n_counts, const char *algo, const char *proto, CsimColl coll) {
+  for (guint i = 0; i < n_counts; i++)
+    for (guint s = 0; s < G_N_ELEMENTS(sizes); s++) {
+      g_autofree char *target = g_strdup_printf("%s*%d", node, counts[i]);
+      compare(&(Case){target, algo, proto, coll, sizes[s], 1 + i + s, 1 + 19 * (s == 1)});
+    }
+}
+
+static const int few[] = {1, 2, 3, 4, 8, 16};
+
+static void test_rings(void) {
+  static const char *const protos[] = {"LL", "LL128", "Simple"};
+  for (guint p = 0; p < G_N_ELEMENTS(protos); p++) {
+    sweep("dgx-h100", few, G_N_ELEMENTS(few), "Ring", protos[p], CSIM_COLL_ALL_REDUCE);
+    sweep("dgx-a100", few, 4, "Ring", protos[p], CSIM_COLL_ALL_REDUCE);
+    sweep("dgx-1v", few, 4, "Ring", protos[p], CSIM_COLL_ALL_REDUCE);
+  }
+}
+
+static void test_ring_collectives(void) {
+  static const CsimColl colls[] = {CSIM_COLL_ALL_GATHER, CSIM_COLL_REDUCE_SCATTER, CSIM_COLL_BROADCAST, CSIM_COLL_REDUCE};
+  for (guint i = 0; i < G_N_ELEMENTS(colls); i++) sweep("dgx-h100", few, 5, "Ring", NULL, colls[i]);
+}
+
+static void test_trees(void) {
+  sweep("dgx-h100", few, 5, "Tree", "Simple", CSIM_COLL_ALL_REDUCE);
+  sweep("dgx-h100", few, 5, "Tree", "LL", CSIM_COLL_ALL_REDUCE);
+  sweep("dgx-a100", few, 4, "Tree", "LL128", CSIM_COLL_ALL_REDUCE);
+  sweep("l40s-8gpu-pcie", few, 3, "Tree", NULL, CSIM_COLL_ALL_REDUCE);
+}
+
+static void test_nvls(void) {
+  sweep("dgx-h100", few, 1, "NVLS", NULL, CSIM_COLL_ALL_REDUCE);
+  sweep("dgx-h100", few + 1, 4, "NVLSTree", NULL, CSIM_COLL_ALL_REDUCE);
+  sweep("dgx-b200", few + 1, 2, "NVLSTree", NULL, CSIM_COLL_ALL_REDUCE);
+}
+
+static void test_p2p(void) {
+  sweep("dgx-h100", few, 4, NULL, NULL, CSIM_COLL_ALLTOALL);
+  sweep("dgx-h100", few, 4, NULL, NULL, CSIM_COLL_SENDRECV);
+  sweep("dgx-a100", few, 3, NULL, NULL, CSIM_COLL_ALLTOALL);
+  sweep("dgx-h100", few, 3, NULL, NULL, CSIM_COLL_GATHER);
+}
+
+static void test_machines(void) {
+  static const char *const nodes[] = {"dgx-2", "hgx-a800", "hgx-h200", "l40s-8gpu-pcie", "dgx-b200"};
+  for (guint i = 0; i < G_N_ELEMENTS(nodes); i++) {
+    sweep(nodes[i], few, 4, "Ring", NULL, CSIM_COLL_ALL_REDUCE);
+    sweep(nodes[i], few, 3, NULL, NULL, CSIM_COLL_ALL_REDUCE);
+  }
+}
+
+/* Rings of an even number of nodes repeat every two nodes (odd ones swap channels); an odd number has no such shift. */
+static void test_gain(void) {
+  Case even = {"dgx-h100*16", "Ring", "Simple", CSIM_COLL_ALL_REDUCE, 8 << 20, 1, 1}, odd = even, rest = even;
+  odd.target = "dgx-h100*15";
+  rest.bytes = (8 << 20) + 4 * 1001;
+  g_assert_cmpfloat(compare(&even), >, 7);
+  g_assert_cmpfloat(compare(&odd), <, 2);
+  g_assert_cmpfloat(compare(&rest), <, 2);
+}
+
+int main(int argc, char **argv) {
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/symmetry/gain", test_gain);
+  g_test_add_func("/symmetry/rings", test_rings);
+  g_test_add_func("/symmetry/ring-collectives", test_ring_collectives);
+  g_test_add_func("/symmetry/trees", test_trees);
+  g_test_add_func("/symmetry/nvls", test_nvls);
+  g_test_add_func("/symmetry/p2p", test_p2p);
+  g_test_add_func("/symmetry/machines", test_machines);
+  return g_test_run();
+}
