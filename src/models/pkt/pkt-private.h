@@ -1,0 +1,188 @@
+/*
+ * models/pkt/pkt-private.h - what the files of the packet network share.
+ *
+ * net.c builds and owns; port.c transmits; switch.c admits, pauses, marks; sender.c and receiver.c are the two halves of a NIC; credit.c is
+ * InfiniBand's flow control; check.c proves conservation and looks for deadlocks.
+ */
+#ifndef CSIM_MODELS_PKT_PRIVATE_H
+#define CSIM_MODELS_PKT_PRIVATE_H
+
+#include "base/rng.h"
+#include "collsim/error.h"
+#include "base/slab.h"
+#include "models/pkt/pkt.h"
+
+#define NONE UINT32_MAX
+#define CONTROL CSIM_PKT_CLASSES /* the queue of PFC frames: before all classes, never paused */
+#define N_QUEUES (CSIM_PKT_CLASSES + 1)
+
+typedef enum { PKT_DATA, PKT_ACK, PKT_NAK, PKT_CNP, PKT_PAUSE } PktType;
+enum { PKT_CE = 1, PKT_ACK_REQUEST = 2, PKT_LAST = 4 };
+
+/* A frame. psn: of data; the last one acknowledged (ACK); the first one missing (NAK); quanta (PAUSE). 64 bits where the wire has 24:
+ * the same as long as fewer than 2^23 packets are in flight. */
+typedef struct {
+  int64_t psn;
+  uint32_t qp, next;
+  uint32_t ingress; /* port of this switch by which it came; NONE: made here */
+  uint16_t frame;
+  uint8_t type, class, hop, flags;
+  uint32_t back; /* packets since the message's start */
+} Packet;
+
+typedef struct {
+  uint32_t head, tail, packets;
+  CsimBytes bytes;
+} Queue;
+
+typedef struct { CsimTime at; int blocks; } Credit;
+
+/* A port's class: its egress queue, the ingress account of what came by this port, pause and credit state. */
+typedef struct {
+  Queue queue;
+  CsimBytes max_queue;
+  double area; /* byte picoseconds of the queue */
+  CsimTime area_at;
+  CsimBytes shared, headroom, max_ingress, max_headroom; /* ingress: lossless accounts */
+  CsimBytes held;                                        /* ingress: all that came in here and is queued */
+  CsimTimer refresh, expiry;
+  CsimTime paused_at, paused;
+  int deficit;
+  int credits;         /* blocks that may be sent */
+  Credit *ring;        /* credits on their way, oldest first */
+  guint ring_size, ring_head, ring_n;
+  gboolean xoff;       /* a PAUSE of ours is in force */
+  gboolean starved, credit_wake;
+} Class;
+
+typedef struct {
+  CsimTime busy_until;
+  int64_t ps_num, ps_den; /* picoseconds per byte */
+  CsimTime delay;
+  uint32_t node, peer, peer_node;
+  uint16_t ready, paused; /* bit per queue: not empty; not allowed */
+  gboolean free_pending, peer_is_host, is_host;
+  guint round; /* class at turn */
+  double loss;
+  CsimRate rate;
+  CsimRng loss_rng, mark_rng;
+  uint64_t tx_packets, rx_packets, lost, dropped, marked, pauses_sent, pauses_received, flying;
+  CsimBytes tx_bytes, rx_bytes, lost_bytes, flying_bytes;
+  CsimTime first_tx;
+  Class class[N_QUEUES];
+} Port;
+
+typedef struct Message Message;
+struct Message {
+  Message *next;
+  int64_t first, end; /* PSNs */
+  CsimBytes bytes;
+  uint64_t arg;
+  uint32_t entity;
+  uint16_t handler, kind;
+  CsimHandle handle;
+};
+
+typedef enum { QP_IDLE, QP_READY, QP_WAITING } QpState;
+
+typedef struct {
+  /* sender */
+  int64_t next_psn, acked_psn, end_psn, max_psn; /* next to send; first not acknowledged; end of what is posted; end of what was sent */
+  Message *current; /* that next_psn lies in */
+  CsimTime next_time;
+  QpState state;
+  uint32_t next_ready, id, src, dst;
+  uint32_t n_path, n_back;
+  uint16_t path[CSIM_PKT_MAX_HOPS], back[CSIM_PKT_MAX_HOPS];
+  CsimRp rp;
+  CsimTimer timer;
+  int retries;
+  Message *first_message, *last_message;
+  /* receiver */
+  int64_t expected, message_start;
+  gboolean nak_sent;
+  CsimTime next_cnp;
+  CsimPktQpStats stats;
+} Qp;
+
+typedef struct {
+  char *name;
+  gboolean is_host;
+  uint64_t hash_seed;
+  CsimPktSwitch sw;
+  CsimBytes shared_used;
+  GArray *ports;         /* guint, in order of connecting */
+  uint32_t ready_head, ready_tail; /* host: queue pairs that may send */
+} Node;
+
+struct CsimPktNet {
+  CsimEngine *engine;
+  CsimPktSpec spec;
+  Node *nodes;
+  Port *ports;
+  guint n_nodes, n_ports;
+  GPtrArray *qps;          /* Qp* */
+  GPtrArray *distances;    /* per node: hops to it from every node, NULL until asked for */
+  Packet **chunks;
+  uint32_t n_chunks, free_packet, live_packets;
+  uint64_t system_allocs;
+  CsimSlab *messages;
+  int ack_frame, cnp_frame;
+  /* handlers */
+  uint16_t on_arrive, on_free, on_wake, on_effect, on_control, on_pause, on_expiry, on_refresh, on_timeout, on_credit, on_post;
+  gboolean frozen; /* no more nodes or cables */
+  char *deadlock;
+};
+
+#define PACKET_CHUNK 4096
+static inline Packet *pkt_packet(const CsimPktNet *net, uint32_t i) { return &net->chunks[i / PACKET_CHUNK][i % PACKET_CHUNK]; }
+static inline Qp *pkt_qp(const CsimPktNet *net, uint32_t i) { return net->qps->pdata[i]; }
+static inline CsimTime pkt_wire_time(const Port *port, int64_t bytes) {
+  return port->ps_den == 1 ? bytes * port->ps_num : (bytes * port->ps_num + port->ps_den - 1) / port->ps_den;
+}
+static inline gboolean pkt_is_pausable(const CsimPktNet *net, guint class) { return net->spec.pfc_mask >> class & 1; }
+
+/* net.c */
+uint32_t pkt_alloc(CsimPktNet *net);
+void pkt_release(CsimPktNet *net, uint32_t index);
+
+/* port.c */
+void pkt_enqueue(CsimPktNet *net, Port *port, guint queue, uint32_t index);
+void pkt_kick(CsimPktNet *net, Port *port); /* sends if it can, or sees to it that somebody looks when the wire is free */
+void pkt_queue_area(Class *class, CsimTime now);
+
+/* switch.c */
+gboolean pkt_admit(CsimPktNet *net, Node *node, Port *in, Port *out, Packet *p);
+void pkt_leave(CsimPktNet *net, Port *out, Packet *p); /* its transmission starts: marks, accounts, XON, credits */
+void pkt_send_pause(CsimPktNet *net, Port *port, guint class, int quanta);
+
+/* sender.c */
+uint32_t pkt_next_data(CsimPktNet *net, Port *port); /* the frame that a host sends next, NONE */
+gboolean pkt_host_has_data(const CsimPktNet *net, const Port *port);
+void pkt_ready(CsimPktNet *net, Qp *qp);
+
+/* receiver.c: a frame for a host has started its last link. */
+void pkt_deliver(CsimPktNet *net, Port *rx, uint32_t index, CsimTime arrival);
+
+/* credit.c */
+gboolean pkt_has_credit(CsimPktNet *net, Port *port, guint class, int frame);
+void pkt_take_credit(Port *port, guint class, int frame);
+void pkt_give_credit(CsimPktNet *net, Port *in, guint class, int frame, CsimTime at); /* buffer of `in` freed at `at` */
+
+/* check.c */
+void pkt_look_for_deadlock(CsimPktNet *net);
+
+/* Handlers. */
+void pkt_on_arrive(CsimEngine *engine, void *owner, const CsimEvent *event);
+void pkt_on_free(CsimEngine *engine, void *owner, const CsimEvent *event);
+void pkt_on_wake(CsimEngine *engine, void *owner, const CsimEvent *event);
+void pkt_on_effect(CsimEngine *engine, void *owner, const CsimEvent *event);
+void pkt_on_control(CsimEngine *engine, void *owner, const CsimEvent *event);
+void pkt_on_pause(CsimEngine *engine, void *owner, const CsimEvent *event);
+void pkt_on_expiry(CsimEngine *engine, void *owner, const CsimEvent *event);
+void pkt_on_refresh(CsimEngine *engine, void *owner, const CsimEvent *event);
+void pkt_on_timeout(CsimEngine *engine, void *owner, const CsimEvent *event);
+void pkt_on_credit(CsimEngine *engine, void *owner, const CsimEvent *event);
+void pkt_on_post(CsimEngine *engine, void *owner, const CsimEvent *event);
+
+#endif

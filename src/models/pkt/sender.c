@@ -1,0 +1,222 @@
+/* models/pkt/sender.c - the sending half of a NIC: messages into frames, pacing, acknowledgements, retransmission. */
+#include "models/pkt/pkt-private.h"
+
+#include <math.h>
+
+static Port *host_port(const CsimPktNet *net, const Qp *qp) { return &net->ports[qp->path[0]]; }
+
+/* ---- queue pairs that may send, in turn ---- */
+
+static void push_ready(CsimPktNet *net, Qp *qp) {
+  Node *node = &net->nodes[qp->src];
+  qp->state = QP_READY;
+  qp->next_ready = NONE;
+  if (node->ready_tail == NONE) node->ready_head = qp->id;
+  else pkt_qp(net, node->ready_tail)->next_ready = qp->id;
+  node->ready_tail = qp->id;
+}
+
+static Qp *pop_ready(CsimPktNet *net, Node *node) {
+  Qp *qp = pkt_qp(net, node->ready_head);
+  node->ready_head = qp->next_ready;
+  if (node->ready_head == NONE) node->ready_tail = NONE;
+  qp->state = QP_IDLE;
+  return qp;
+}
+
+static gboolean can_send(const CsimPktNet *net, const Qp *qp) {
+  gboolean open = net->spec.window == 0 || qp->next_psn - qp->acked_psn < net->spec.window;
+  return qp->next_psn < qp->end_psn && open && !qp->stats.failed;
+}
+
+/* Queues an idle queue pair for sending, or sets its alarm. `free_at`: up to then the port is busy anyhow. */
+static void line_up(CsimPktNet *net, Qp *qp, CsimTime free_at) {
+  if (qp->state != QP_IDLE || !can_send(net, qp)) return;
+  if (qp->next_time <= free_at) {
+    push_ready(net, qp);
+    return;
+  }
+  qp->state = QP_WAITING;
+  csim_engine_at(net->engine, qp->next_time, net->on_wake, 0, qp->id, 0);
+}
+
+void pkt_ready(CsimPktNet *net, Qp *qp) {
+  line_up(net, qp, csim_engine_now(net->engine));
+  if (qp->state == QP_READY) pkt_kick(net, host_port(net, qp));
+}
+
+void pkt_on_wake(CsimEngine *engine, void *owner, const CsimEvent *event) {
+  CsimPktNet *net = owner;
+  Qp *qp = pkt_qp(net, event->entity);
+  qp->state = QP_IDLE;
+  pkt_ready(net, qp);
+}
+
+gboolean pkt_host_has_data(const CsimPktNet *net, const Port *port) {
+  return net->nodes[port->node].ready_head != NONE && !(port->paused >> net->spec.data_class & 1);
+}
+
+/* ---- frames ---- */
+
+/* Payload of the packet at `back` packets from its message's start. */
+static int payload_of(const CsimPktNet *net, const Message *message, int64_t back, gboolean last) {
+  return last ? (int)(message->bytes - back * net->spec.mtu) : net->spec.mtu;
+}
+
+static uint32_t make_frame(CsimPktNet *net, Qp *qp) {
+  const Message *message = qp->current;
+  int64_t back = qp->next_psn - message->first;
+  gboolean last = qp->next_psn + 1 == message->end;
+  gboolean ask = last || back % net->spec.ack_every == net->spec.ack_every - 1;
+  int frame = csim_pkt_data_frame(net->spec.kind, payload_of(net, message, back, last), back == 0);
+  uint32_t index = pkt_alloc(net);
+  *pkt_packet(net, index) = (Packet){.psn = qp->next_psn, .qp = qp->id, .next = NONE, .ingress = NONE, .frame = (uint16_t)frame, .type = PKT_DATA,
+    .class = (uint8_t)net->spec.data_class, .hop = 1, .flags = (ask ? PKT_ACK_REQUEST : 0) | (last ? PKT_LAST : 0), .back = (uint32_t)back};
+  return index;
+}
+
+static void count_sent(CsimPktNet *net, Qp *qp) {
+  qp->stats.packets++;
+  if (qp->next_psn < qp->max_psn) qp->stats.resent++;
+  qp->next_psn++;
+  qp->max_psn = MAX(qp->max_psn, qp->next_psn);
+  if (qp->next_psn == qp->current->end) qp->current = qp->current->next;
+  if (qp->timer.due == CSIM_TIME_NEVER && net->spec.ack_timeout != CSIM_TIME_NEVER)
+    csim_timer_arm(net->engine, &qp->timer, csim_engine_now(net->engine) + net->spec.ack_timeout);
+}
+
+/* When the next frame may start: the wire's pace, or the reaction point's. */
+static void pace(CsimPktNet *net, Qp *qp, const Port *port, int frame) {
+  CsimTime now = csim_engine_now(net->engine);
+  int wire = csim_pkt_wire(net->spec.kind, frame);
+  CsimTime time = pkt_wire_time(port, wire);
+  if (net->spec.dcqcn_on && qp->rp.limited) {
+    double rate = csim_rp_rate(&qp->rp, now);
+    if (rate < qp->rp.line) time = (CsimTime)ceil(wire * 1e12 / rate);
+    csim_rp_sent(&qp->rp, now, frame);
+  }
+  qp->next_time = now + time;
+}
+
+uint32_t pkt_next_data(CsimPktNet *net, Port *port) {
+  Node *node = &net->nodes[port->node];
+  while (pkt_host_has_data(net, port)) {
+    if (net->spec.kind == CSIM_PKT_IB && !pkt_has_credit(net, port, net->spec.data_class, csim_pkt_data_frame(CSIM_PKT_IB, net->spec.mtu, TRUE))) return NONE;
+    Qp *qp = pop_ready(net, node);
+    if (!can_send(net, qp)) continue;
+    uint32_t index = make_frame(net, qp);
+    int frame = pkt_packet(net, index)->frame;
+    count_sent(net, qp);
+    pace(net, qp, port, frame);
+    line_up(net, qp, csim_engine_now(net->engine) + pkt_wire_time(port, csim_pkt_wire(net->spec.kind, frame)));
+    return index;
+  }
+  return NONE;
+}
+
+/* ---- posts ---- */
+
+static Message *new_message(CsimPktNet *net, CsimBytes bytes, uint16_t handler, uint16_t kind, uint32_t entity, uint64_t arg) {
+  CsimHandle handle;
+  Message *message = csim_slab_alloc(net->messages, &handle);
+  g_assert(bytes >= 0);
+  *message = (Message){.bytes = bytes, .arg = arg, .entity = entity, .handler = handler, .kind = kind, .handle = handle};
+  return message;
+}
+
+static void post(CsimPktNet *net, Qp *qp, Message *message) {
+  message->first = qp->end_psn;
+  message->end = qp->end_psn + csim_pkt_message_packets(message->bytes, net->spec.mtu);
+  qp->end_psn = message->end;
+  if (qp->last_message) qp->last_message->next = message;
+  else qp->first_message = message;
+  qp->last_message = message;
+  if (!qp->current) qp->current = message;
+  qp->stats.messages++;
+  qp->stats.posted += message->bytes;
+  qp->stats.first_post = MIN(qp->stats.first_post, csim_engine_now(net->engine));
+  pkt_ready(net, qp);
+}
+
+void csim_pkt_send(CsimPktNet *net, guint qp, CsimBytes bytes, uint16_t handler, uint16_t kind, uint32_t entity, uint64_t arg) {
+  post(net, pkt_qp(net, qp), new_message(net, bytes, handler, kind, entity, arg));
+}
+
+void csim_pkt_send_at(CsimPktNet *net, CsimTime at, guint qp, CsimBytes bytes, uint16_t handler, uint16_t kind, uint32_t entity, uint64_t arg) {
+  Message *message = new_message(net, bytes, handler, kind, entity, arg);
+  csim_engine_at(net->engine, at, net->on_post, 0, qp, message->handle);
+}
+
+void pkt_on_post(CsimEngine *engine, void *owner, const CsimEvent *event) {
+  CsimPktNet *net = owner;
+  post(net, pkt_qp(net, event->entity), csim_slab_get(net->messages, (CsimHandle)event->arg));
+}
+
+/* ---- acknowledgements ---- */
+
+static void go_to(Qp *qp, int64_t psn) {
+  qp->next_psn = psn;
+  qp->current = qp->first_message;
+  while (qp->current && qp->current->end <= psn) qp->current = qp->current->next;
+}
+
+static void complete(CsimPktNet *net, Qp *qp) {
+  Message *message;
+  while ((message = qp->first_message) && message->end <= qp->acked_psn) {
+    qp->first_message = message->next;
+    if (!qp->first_message) qp->last_message = NULL;
+    qp->stats.acked += message->bytes;
+    Message done = *message;
+    csim_slab_release(net->messages, message->handle);
+    if (done.handler != CSIM_PKT_SILENT) csim_engine_fire(net->engine, done.handler, done.kind, done.entity, done.arg);
+  }
+}
+
+/* Everything before psn has arrived. */
+static void acked(CsimPktNet *net, Qp *qp, int64_t psn) {
+  CsimTime now = csim_engine_now(net->engine);
+  if (psn <= qp->acked_psn) return;
+  qp->acked_psn = psn;
+  qp->retries = 0;
+  qp->stats.last_ack = now;
+  if (qp->next_psn < psn) go_to(qp, psn);
+  if (qp->max_psn == psn) csim_timer_disarm(net->engine, &qp->timer);
+  else if (net->spec.ack_timeout != CSIM_TIME_NEVER) csim_timer_arm(net->engine, &qp->timer, now + net->spec.ack_timeout);
+  complete(net, qp);
+}
+
+void pkt_on_control(CsimEngine *engine, void *owner, const CsimEvent *event) {
+  CsimPktNet *net = owner;
+  Qp *qp = pkt_qp(net, event->entity);
+  int64_t psn = (int64_t)event->arg;
+  if (qp->stats.failed) return;
+  if (event->kind == PKT_CNP) {
+    qp->stats.cnps++;
+    if (net->spec.dcqcn_on) csim_rp_cnp(&qp->rp, event->time);
+    return;
+  }
+  acked(net, qp, event->kind == PKT_ACK ? psn + 1 : psn);
+  if (event->kind == PKT_ACK) qp->stats.acks++;
+  else qp->stats.naks++;
+  if (event->kind == PKT_NAK && qp->next_psn > psn) go_to(qp, psn);
+  pkt_ready(net, qp);
+}
+
+/* Where a retransmission starts: what is missing, or its whole message. */
+static int64_t restart_psn(const CsimPktNet *net, const Qp *qp) {
+  return net->spec.recovery == CSIM_PKT_GO_BACK_0 ? qp->first_message->first : qp->acked_psn;
+}
+
+void pkt_on_timeout(CsimEngine *engine, void *owner, const CsimEvent *event) {
+  CsimPktNet *net = owner;
+  Qp *qp = pkt_qp(net, event->entity);
+  qp->stats.timeouts++;
+  pkt_look_for_deadlock(net);
+  if (++qp->retries > net->spec.retry_count) {
+    qp->stats.failed = TRUE;
+    return;
+  }
+  csim_timer_arm(engine, &qp->timer, event->time + net->spec.ack_timeout);
+  go_to(qp, restart_psn(net, qp));
+  pkt_ready(net, qp);
+}

@@ -1,0 +1,143 @@
+/* models/pkt/switch.c - arrival at a switch: room in the shared buffer, PFC, ECN. */
+#include "models/pkt/pkt-private.h"
+
+/* ---- ingress accounts of lossless classes: reserve, then shared up to XOFF, then headroom ---- */
+
+static CsimBytes pool_share(const CsimPktSwitch *sw, CsimBytes account) { return MAX(0, account - sw->reserve); }
+
+/* XOFF level of an account, in bytes of `shared` (which has the reserve in it). */
+static CsimBytes xoff_level(const Node *node) {
+  const CsimPktSwitch *sw = &node->sw;
+  if (sw->alpha <= 0) return sw->xoff;
+  return sw->reserve + (CsimBytes)(sw->alpha * (double)MAX(0, sw->buffer - node->shared_used));
+}
+
+static void set_shared(Node *node, Class *account, CsimBytes bytes) {
+  node->shared_used += pool_share(&node->sw, bytes) - pool_share(&node->sw, account->shared);
+  account->shared = bytes;
+}
+
+static gboolean fits_pool(const Node *node, const Class *account, CsimBytes bytes) {
+  return node->shared_used + pool_share(&node->sw, bytes) - pool_share(&node->sw, account->shared) <= node->sw.buffer;
+}
+
+static gboolean admit_lossless(CsimPktNet *net, Node *node, Port *in, const Packet *p) {
+  Class *account = &in->class[p->class];
+  CsimBytes bytes = account->shared + p->frame;
+  if (account->headroom == 0 && bytes <= xoff_level(node) && fits_pool(node, account, bytes)) {
+    set_shared(node, account, bytes);
+  } else {
+    if (account->headroom + p->frame > node->sw.headroom) return FALSE;
+    account->headroom += p->frame;
+    account->max_headroom = MAX(account->max_headroom, account->headroom);
+    if (!account->xoff) pkt_send_pause(net, in, p->class, net->spec.pause_quanta);
+  }
+  account->max_ingress = MAX(account->max_ingress, account->shared + account->headroom);
+  return TRUE;
+}
+
+/* Headroom empties first. XON when it is empty and the account is a gap below the level, or bare. */
+static void leave_lossless(CsimPktNet *net, Node *node, Port *in, const Packet *p) {
+  Class *account = &in->class[p->class];
+  CsimBytes from_headroom = MIN(account->headroom, p->frame);
+  account->headroom -= from_headroom;
+  set_shared(node, account, account->shared - (p->frame - from_headroom));
+  if (!account->xoff || account->headroom > 0) return;
+  if (account->shared == 0 || account->shared <= xoff_level(node) - node->sw.xon_gap) pkt_send_pause(net, in, p->class, 0);
+}
+
+/* ---- lossy classes: a limit on the egress queue ---- */
+
+static gboolean admit_lossy(Node *node, const Port *out, const Packet *p) {
+  CsimBytes free_bytes = node->sw.buffer - node->shared_used;
+  if ((double)(out->class[p->class].queue.bytes + p->frame) > node->sw.lossy_alpha * (double)free_bytes) return FALSE;
+  node->shared_used += p->frame;
+  return TRUE;
+}
+
+gboolean pkt_admit(CsimPktNet *net, Node *node, Port *in, Port *out, Packet *p) {
+  Class *account = &in->class[p->class];
+  if (net->spec.kind == CSIM_PKT_ROCE) {
+    gboolean ok = pkt_is_pausable(net, p->class) ? admit_lossless(net, node, in, p) : admit_lossy(node, out, p);
+    if (!ok) return FALSE;
+  }
+  account->held += p->frame;
+  if (net->spec.kind == CSIM_PKT_IB) account->max_ingress = MAX(account->max_ingress, account->held);
+  return TRUE;
+}
+
+/* RED on the instantaneous queue with this frame: never drops, marks for certain above Kmax. */
+static void mark(const Node *node, Port *out, Packet *p) {
+  const CsimPktSwitch *sw = &node->sw;
+  CsimBytes q = out->class[p->class].queue.bytes + p->frame;
+  if (!(sw->ecn_mask >> p->class & 1) || p->type != PKT_DATA || q <= sw->ecn_min) return;
+  if (q <= sw->ecn_max) {
+    double chance = sw->ecn_pmax * (double)(q - sw->ecn_min) / (double)(sw->ecn_max - sw->ecn_min);
+    if (csim_rng_uniform(&out->mark_rng) >= chance) return;
+  }
+  p->flags |= PKT_CE;
+  out->marked++;
+}
+
+void pkt_leave(CsimPktNet *net, Port *out, Packet *p) {
+  if (p->ingress == NONE) return;
+  Node *node = &net->nodes[out->node];
+  Port *in = &net->ports[p->ingress];
+  mark(node, out, p);
+  in->class[p->class].held -= p->frame;
+  if (net->spec.kind == CSIM_PKT_IB) pkt_give_credit(net, in, p->class, p->frame, csim_engine_now(net->engine));
+  else if (pkt_is_pausable(net, p->class)) leave_lossless(net, node, in, p);
+  else node->shared_used -= p->frame;
+}
+
+void pkt_on_arrive(CsimEngine *engine, void *owner, const CsimEvent *event) {
+  CsimPktNet *net = owner;
+  Port *in = &net->ports[event->entity], *link = &net->ports[in->peer];
+  uint32_t index = (uint32_t)event->arg;
+  Packet *p = pkt_packet(net, index);
+  const Qp *qp = pkt_qp(net, p->qp);
+  int wire = csim_pkt_wire(net->spec.kind, p->frame);
+  Port *out = &net->ports[p->type == PKT_DATA ? qp->path[p->hop] : qp->back[p->hop]];
+  link->flying--;
+  link->flying_bytes -= wire;
+  in->rx_packets++;
+  in->rx_bytes += wire;
+  p->hop++;
+  p->ingress = event->entity;
+  if (!pkt_admit(net, &net->nodes[in->node], in, out, p)) {
+    in->dropped++;
+    pkt_release(net, index);
+    return;
+  }
+  pkt_enqueue(net, out, p->class, index);
+  pkt_kick(net, out);
+}
+
+/* ---- pausing the peer ---- */
+
+void pkt_send_pause(CsimPktNet *net, Port *port, guint class, int quanta) {
+  Class *account = &port->class[class];
+  uint32_t index = pkt_alloc(net);
+  *pkt_packet(net, index) = (Packet){.psn = quanta, .qp = NONE, .ingress = NONE, .frame = CSIM_PKT_PAUSE_FRAME, .type = PKT_PAUSE, .class = (uint8_t)class};
+  account->xoff = quanta > 0;
+  if (quanta > 0) {
+    port->pauses_sent++;
+    csim_timer_arm(net->engine, &account->refresh, csim_engine_now(net->engine) + csim_pkt_quanta_time(port->rate, quanta) / 2);
+  } else {
+    csim_timer_disarm(net->engine, &account->refresh);
+  }
+  pkt_enqueue(net, port, CONTROL, index);
+  pkt_kick(net, port);
+}
+
+void pkt_on_refresh(CsimEngine *engine, void *owner, const CsimEvent *event) {
+  CsimPktNet *net = owner;
+  Port *port = &net->ports[event->entity];
+  pkt_send_pause(net, port, event->kind, net->spec.pause_quanta);
+  pkt_look_for_deadlock(net);
+}
+
+void csim_pkt_host_pause(CsimPktNet *net, guint host, guint class, gboolean on) {
+  g_assert(net->nodes[host].is_host && class < CSIM_PKT_CLASSES);
+  pkt_send_pause(net, &net->ports[g_array_index(net->nodes[host].ports, guint, 0)], class, on ? net->spec.pause_quanta : 0);
+}
