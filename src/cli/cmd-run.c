@@ -23,6 +23,7 @@ static const CliOption options[] = {
   {0, "fidelity", "NAME", "flow (default): simulate; model: NCCL's own prediction", "model|flow", "fidelity"},
   {0, "seed", "N", "seed of every random stream (1)", NULL, "seed"},
   {0, "queue", "NAME", "event queue: radix (default), heap4; the result is the same", "radix|heap4", "queue"},
+  {0, "no-symmetry", NULL, "simulate also the ranks that must behave like others; slower, the same times", NULL, "no_symmetry"},
   {0},
 };
 

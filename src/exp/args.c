@@ -186,6 +186,7 @@ static const struct { const char *key; Setter set; gsize field; } settings[] = {
   {"fidelity", set_fidelity, AT(fidelity)},
   {"seed", set_seed, AT(seed)},
   {"queue", set_queue, AT(queue)},
+  {"no_symmetry", set_flag, AT(no_symmetry)},
   {"digest", set_flag, AT(digest)},
   {"catalogue", set_text, AT(catalogue_file)},
   {"algo", set_algo, 0},

@@ -105,6 +105,7 @@ static gboolean load_exec(CsimRun *run, GError **error) {
     .queue = spec->queue,
     .interrupt = spec->interrupt,
     .digest = TRUE, /* about 2 ns an event; so the digest of a run does not depend on who asks for it */
+    .no_symmetry = spec->no_symmetry,
     .trace = run->trace,
   };
   run->exec = csim_exec_new(&exec, error);

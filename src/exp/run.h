@@ -33,6 +33,7 @@ typedef struct {
   const char *catalogue_file;         /* overlay or NULL */
   const char *const *sets;            /* "name=value" or NULL */
   const volatile int *interrupt;
+  gboolean no_symmetry;               /* simulate every rank, also those that must behave alike */
   gboolean digest;                    /* print it under the table; it is computed in any case */
   gboolean trace;                     /* record what happens in the last size: csim_run_trace */
 } CsimRunSpec; /* texts are borrowed, and must live as long as the run */
