@@ -1,0 +1,180 @@
+/* collsim validate: what was measured beside what is predicted. */
+#include "cli/cli.h"
+#include "exp/validate.h"
+#include "report/validate.h"
+
+#include <string.h>
+
+#define DEFAULT_LIMIT_S 60 /* a set; a sweep of 1 KiB to 1 GiB on 64 GPUs takes a second or two */
+
+/* --- what is asked ---------------------------------------------------------------------------------------------------------------- */
+
+static gboolean number_option(const CliArgs *args, const char *name, double min, double max, double *out, GError **error) {
+  const char *text = cli_args_value(args, name);
+  char *end;
+  if (!text) return TRUE;
+  double value = g_ascii_strtod(text, &end);
+  if (end != text && *end == '\0' && value >= min && value <= max) {
+    *out = value;
+    return TRUE;
+  }
+  g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "--%s: \"%s\" is no number from %g to %g", name, text, min, max);
+  return FALSE;
+}
+
+static gboolean read_sets(const CliArgs *args, GPtrArray *sets, GError **error) {
+  const char *index = cli_args_value(args, "index");
+  for (guint i = 0; i < cli_args_n_operands(args); i++) {
+    const char *path = cli_args_operand(args, i);
+    gboolean folder = g_file_test(path, G_FILE_TEST_IS_DIR);
+    if (!folder && index) {
+      g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "--index describes a folder, and %s is none", path);
+      return FALSE;
+    }
+    if (!(folder ? csim_measured_folder(sets, path, index, error) : csim_measured_file(sets, path, error))) return FALSE;
+  }
+  return TRUE;
+}
+
+/* --only: sets whose name holds one of the words. */
+static void keep_only(GPtrArray *sets, const char *words) {
+  g_auto(GStrv) list = g_strsplit(words ? words : "", ",", -1);
+  for (guint i = 0; words && i < sets->len;) {
+    const char *name = ((const CsimMeasuredSet *)g_ptr_array_index(sets, i))->facts[CSIM_FACT_NAME];
+    gboolean found = FALSE;
+    for (char **word = list; *word && !found; word++) found = name && **word && strstr(name, *word);
+    if (found) i++;
+    else g_ptr_array_remove_index(sets, i);
+  }
+}
+
+static const char *const *given_values(const CliArgs *args, const char *name, GPtrArray *out) {
+  for (guint i = 0; i < cli_args_n_given(args); i++)
+    if (!strcmp(cli_args_given(args, i).option->name, name)) g_ptr_array_add(out, (void *)cli_args_given(args, i).value);
+  g_ptr_array_add(out, NULL);
+  return (const char *const *)out->pdata;
+}
+
+static void progress(guint done, guint of, void *data) { cli_progress(done, of, "sets"); }
+
+/* --- what comes out ---------------------------------------------------------------------------------------------------------------- */
+
+static void print(const CliArgs *args, const CsimValidation *v, GString *out) {
+  gboolean verbose = cli_args_flag(args, "verbose");
+  g_autoptr(GDateTime) now = g_date_time_new_now_utc();
+  g_autofree char *date = g_date_time_format(now, "%Y-%m-%d");
+  if (cli_args_flag(args, "json")) csim_report_validation_json(out, v, verbose);
+  else if (cli_args_flag(args, "csv")) csim_report_validation_csv(out, v);
+  else if (cli_args_flag(args, "markdown")) csim_report_validation_markdown(out, v, date, "./dev accuracy");
+  else csim_report_validation(out, v, verbose);
+}
+
+/* Every set that counts must be within: its median error, as a fraction. */
+static gboolean is_within(const CsimValidation *v, double tolerance) {
+  for (guint i = 0; i < v->sets->len; i++) {
+    const CsimSetResult *r = (const CsimSetResult *)g_ptr_array_index(v->sets, i);
+    if (!r->skipped && r->all.n > 0 && r->all.median > tolerance) return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean write_plots(const CliArgs *args, const CsimValidation *v, GError **error) {
+  const char *folder = cli_args_value(args, "plot");
+  guint n = 0;
+  if (!folder) return TRUE;
+  gboolean drawn = csim_report_validation_plots(v, folder, &n, error);
+  if (drawn) fprintf(stderr, "%u pages in %s\n", n, folder);
+  return drawn;
+}
+
+static int finish(const CliArgs *args, const CsimValidation *v, double tolerance) {
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GString) out = g_string_new(NULL);
+  cli_progress_clear();
+  print(args, v, out);
+  int code = cli_write(cli_args_value(args, "output"), out->str);
+  if (code != CLI_OK) return code;
+  if (!write_plots(args, v, &error)) return cli_fail(error);
+  if (*cli_interrupt()) return CLI_INTERRUPTED;
+  return tolerance < 0 || is_within(v, tolerance) ? CLI_OK : CLI_FINDINGS;
+}
+
+static gboolean read_options(const CliArgs *args, CsimValidateOptions *options, double *tolerance, GError **error) {
+  double jobs = 1, seed = 1, percent = -1;
+  const char *fidelity = cli_args_value(args, "fidelity");
+  if (!number_option(args, "jobs", 1, 256, &jobs, error) || !number_option(args, "limit", 0, 1e6, &options->limit_s, error) ||
+      !number_option(args, "seed", 0, 4294967295.0, &seed, error) || !number_option(args, "tolerance", 0, 1e6, &percent, error))
+    return FALSE;
+  options->jobs = (int)jobs;
+  options->seed = (uint64_t)seed;
+  options->fidelity = fidelity && !strcmp(fidelity, "model") ? CSIM_FIDELITY_MODEL : CSIM_FIDELITY_FLOW;
+  *tolerance = percent / 100;
+  if (!fidelity || !strcmp(fidelity, "model") || !strcmp(fidelity, "flow")) return TRUE;
+  g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "--fidelity: \"%s\" is not known here; model or flow", fidelity);
+  return FALSE;
+}
+
+static int run_validate(const CliArgs *args) {
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GPtrArray) sets = g_ptr_array_new_with_free_func(csim_measured_set_free), constants = g_ptr_array_new();
+  double tolerance;
+  CsimValidateOptions options = {
+    .target = cli_args_value(args, "target"),
+    .limit_s = DEFAULT_LIMIT_S,
+    .all = cli_args_flag(args, "all"),
+    .catalogue_file = cli_args_value(args, "catalogue"),
+    .constants = given_values(args, "set", constants),
+    .interrupt = cli_interrupt(),
+    .progress = progress,
+  };
+  if (!read_options(args, &options, &tolerance, &error)) return cli_fail(error);
+  g_autoptr(CsimTargets) targets = csim_targets_load(cli_args_value(args, "targets"), &error);
+  if (!targets || !read_sets(args, sets, &error)) return cli_fail(error);
+  keep_only(sets, cli_args_value(args, "only"));
+  if (sets->len == 0) {
+    cli_warn("nothing to validate: no set of measurements there");
+    return CLI_USAGE;
+  }
+  options.targets = targets;
+  g_autoptr(CsimValidation) v = csim_validate(sets, &options);
+  return finish(args, v, tolerance);
+}
+
+static const CliOption options_table[] = {
+  {0, "target", "TARGET", "what it was measured on, for every set (as in `collsim run`); otherwise rules find it", "@target", NULL},
+  {0, "index", "INDEX.tsv", "what is known of the files of a folder (default: INDEX.tsv in it)", "@file", NULL},
+  {0, "targets", "FILE", "rules from descriptions to targets (default: those compiled in)", "@file", NULL},
+  {0, "only", "WORDS", "only sets whose name holds one of these words, a comma between them", NULL, NULL},
+  {0, "all", NULL, "also run sets that are described too thinly to count", NULL, NULL},
+  {0, "tolerance", "PERCENT", "exit code 1 if a set's median error is larger", NULL, NULL},
+  {0, "limit", "SECONDS", "time for a set, 0: none (60)", NULL, NULL},
+  {'j', "jobs", "N", "sets at once (1)", NULL, NULL},
+  {0, "fidelity", "NAME", "flow (default): simulate; model: NCCL's own prediction", "model|flow", NULL},
+  {0, "seed", "N", "seed of every random stream (1)", NULL, NULL},
+  {'v', "verbose", NULL, "every size", NULL, NULL},
+  {0, "json", NULL, "one JSON object", NULL, NULL},
+  {0, "csv", NULL, "one line a size", NULL, NULL},
+  {0, "markdown", NULL, "the accuracy page", NULL, NULL},
+  {0, "plot", "DIR", "a page a set: measured, predicted, error; drawn by gnuplot (SVG)", "@file", NULL},
+  {0},
+};
+static const CliOption *const tables[] = {options_table, cli_options_constants, cli_options_output, NULL};
+
+static const char *const examples[] = {
+  "collsim validate nccl-tests.log --target 'dgx-h100*4' -v", "your own log beside the prediction, size by size",
+  "collsim validate --index INDEX.tsv measurements/ -j 2", "a folder of sets, mapped by what the index says of each",
+  NULL,
+};
+
+const CliVerb cli_verb_validate = {
+  .name = "validate",
+  .operands = "LOG|CSV|DIR...",
+  .summary = "compare measured collectives with what is predicted",
+  .about = "Reads nccl-tests output as printed, CSV tables, and folders of both. The error of each set is printed, and what was left out with the reason.",
+  .tables = tables,
+  .min_operands = 1,
+  .max_operands = -1,
+  .operand_words = "@file",
+  .examples = examples,
+  .run = run_validate,
+};
