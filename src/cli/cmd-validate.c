@@ -147,7 +147,7 @@ static const CliOption options_table[] = {
   {0, "only", "WORDS", "only sets whose name holds one of these words, a comma between them", NULL, NULL},
   {0, "all", NULL, "also run sets that are described too thinly to count", NULL, NULL},
   {0, "tolerance", "PERCENT", "exit code 1 if a set's median error is larger", NULL, NULL},
-  {0, "limit", "SECONDS", "time for a set, 0: none (60)", NULL, NULL},
+  {0, "limit", "SECONDS", "processor time for a set, 0: none (60)", NULL, NULL},
   {'j', "jobs", "N", "sets at once (1)", NULL, NULL},
   {0, "fidelity", "NAME", "flow (default): simulate; model: NCCL's own prediction", "model|flow", NULL},
   {0, "seed", "N", "seed of every random stream (1)", NULL, NULL},

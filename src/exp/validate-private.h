@@ -20,6 +20,7 @@ typedef struct {
   /* machines */
   const char *node;      /* shipped node, XML file, or "./topo.xml" beside the set's file */
   gint64 domain;         /* GPUs of one NVLink domain of several hosts; 0: a host is a node */
+  gint64 gpus_per_node;  /* every node has so many, whatever the set says of nodes; 0: the set says */
   const char *thin;      /* what the description lacks; such sets do not count */
   /* machines and settings: fabric; NULL or 0 leaves it as the node says */
   const char *transport, *kind, *routing, *link_rate;

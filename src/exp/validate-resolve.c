@@ -101,6 +101,7 @@ static void apply_settings(const CsimTargets *targets, const CsimMeasuredSet *se
 }
 
 static void apply_own(const CsimTargets *targets, const CsimMeasuredSet *set, CsimResolved *out) {
+  take_variables(targets, set->facts[CSIM_FACT_TAG], out->variables);
   take_variables(targets, set->facts[CSIM_FACT_ENV], out->variables);
   if (set->has_launch) out->launch = set->launch;
   int iters = set->iters > 0 ? set->iters : told_iters(set->facts[CSIM_FACT_ENV]);
@@ -110,7 +111,7 @@ static void apply_own(const CsimTargets *targets, const CsimMeasuredSet *set, Cs
 /* Hosts of one NVLink domain are one machine; otherwise a host is. */
 static void count_nodes(const CsimMeasuredSet *set, gint64 domain, CsimResolved *out) {
   out->n_nodes = MAX(set->n_nodes, 1);
-  if (domain > 0 && set->n_gpus > 0) out->n_nodes = (set->n_gpus + (guint)domain - 1) / (guint)domain;
+  if (domain > 0 && set->n_gpus > 0) out->n_nodes = (guint)((set->n_gpus + domain - 1) / domain);
   if (set->n_gpus > 0 && set->n_gpus % out->n_nodes == 0) out->gpus_per_node = set->n_gpus / out->n_nodes;
   else if (set->n_gpus > 0) out->skip = g_strdup_printf("%u GPUs do not divide evenly over %u nodes", set->n_gpus, out->n_nodes);
 }
@@ -168,7 +169,7 @@ static void finish(CsimResolved *out) {
 static void place(const CsimTargets *targets, const CsimMeasuredSet *set, const TargetRule *machine, CsimResolved *out) {
   Fabric fabric = {0};
   take_fabric(&fabric, machine);
-  count_nodes(set, machine->domain, out);
+  count_nodes(set, machine->domain > 0 ? machine->domain : machine->gpus_per_node, out);
   apply_settings(targets, set, out, &fabric);
   apply_own(targets, set, out);
   out->node = node_path(set, machine->node);

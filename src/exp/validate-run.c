@@ -2,30 +2,38 @@
 #include "exp/validate.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <time.h>
 
 /* --- the clock ------------------------------------------------------------------------------------------------------------------- */
 
 #define POLL_US 50000 /* how often the watch looks at the caller's interrupt */
 
-/* A thread that raises `stop` when the time is over or the caller is interrupted; the run looks at it between events. */
+/* A thread that raises `stop` when the time is over or the caller is interrupted; the run looks at it between events. The time is
+ * what the running thread used of a processor, so that a busy machine changes nothing. */
 typedef struct {
   volatile int stop;
   gboolean over, done; /* over: by time */
-  gint64 deadline_us;  /* 0: none */
+  double limit_s;      /* 0: none */
+  clockid_t clock;     /* of the running thread */
   const volatile int *interrupt;
   GMutex mutex;
   GCond cond;
   GThread *thread;
 } Watch;
 
+static double seconds(clockid_t clock) {
+  struct timespec now;
+  return clock_gettime(clock, &now) == 0 ? (double)now.tv_sec + (double)now.tv_nsec * 1e-9 : 0;
+}
+
 static gpointer watch_main(gpointer data) {
   Watch *w = (Watch *)data;
   g_mutex_lock(&w->mutex);
   while (!w->done && !w->stop) {
-    gint64 now = g_get_monotonic_time();
-    w->over = w->deadline_us > 0 && now >= w->deadline_us;
+    w->over = w->limit_s > 0 && seconds(w->clock) >= w->limit_s;
     if (w->over || (w->interrupt && *w->interrupt)) w->stop = 1;
-    else g_cond_wait_until(&w->cond, &w->mutex, now + POLL_US);
+    else g_cond_wait_until(&w->cond, &w->mutex, g_get_monotonic_time() + POLL_US);
   }
   g_mutex_unlock(&w->mutex);
   return NULL;
@@ -34,7 +42,8 @@ static gpointer watch_main(gpointer data) {
 static void watch_start(Watch *w, double limit_s, const volatile int *interrupt) {
   w->stop = 0;
   w->over = w->done = FALSE;
-  w->deadline_us = limit_s > 0 ? g_get_monotonic_time() + (gint64)(limit_s * 1e6) : 0;
+  w->limit_s = 0;
+  if (limit_s > 0 && pthread_getcpuclockid(pthread_self(), &w->clock) == 0) w->limit_s = seconds(w->clock) + limit_s;
   w->interrupt = interrupt;
   g_mutex_init(&w->mutex);
   g_cond_init(&w->cond);

@@ -83,6 +83,7 @@ static void read_fabric(CsimJson *rule, TargetRule *out) {
 static void read_machine(CsimJson *rule, TargetRule *out) {
   csim_json_text(rule, "node", CSIM_JSON_REQUIRED, &out->node);
   csim_json_int(rule, "domain", CSIM_JSON_OPTIONAL, 2, MAX_NUMBER, &out->domain);
+  csim_json_int(rule, "gpus_per_node", CSIM_JSON_OPTIONAL, 1, MAX_NUMBER, &out->gpus_per_node);
   csim_json_text(rule, "thin", CSIM_JSON_OPTIONAL, &out->thin);
   read_fabric(rule, out);
 }

@@ -128,7 +128,7 @@ typedef struct {
 typedef struct {
   const CsimTargets *targets;
   const char *target;            /* for every set, or NULL */
-  double limit_s;                /* a set's time, wall clock; 0: none */
+  double limit_s;                /* processor time of a set; 0: none */
   int jobs;                      /* threads */
   gboolean all;                  /* also run what does not count, if it can be placed */
   CsimFidelity fidelity;
