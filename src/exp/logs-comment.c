@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LOG_MAX_VARIABLES 1024
+
 static int clamp_int(long value) { return (int)CLAMP(value, 0, 1 << 24); }
 
 /* The number after a key: "nGpus 8", "iters: 20". 0 if the key is missing. */
@@ -120,6 +122,38 @@ void log_take_comment(LogReader *r, char *line, char *comment) {
   else if (strstr(comment, "in-place")) r->columns.in_place_only = !strstr(comment, "out-of-place");
   else if (strstr(comment, "Out of bounds values") || strstr(comment, "Avg bus bandwidth")) take_footer(r, line, comment);
   else if (!strstr(comment, "concluded")) log_take_command(r, line); /* "root@host:~# ./all_reduce_perf" */
+}
+
+static gboolean is_name_letter(char c) { return g_ascii_isupper(c) || g_ascii_isdigit(c) || c == '_'; }
+
+static gboolean is_known(const LogReader *r, const char *name, guint run) {
+  for (guint i = 0; i < r->log->variables->len; i++) {
+    const CsimLogVariable *v = csim_log_variable(r->log, i);
+    if (v->name == name && v->run == run) return TRUE;
+  }
+  return FALSE;
+}
+
+/* Value up to a blank or quote. A shell's ":" or "," belong to it. */
+static void add_variable(LogReader *r, const char *line, const char *start, const char *equal) {
+  g_autofree char *name = g_strndup(start, (gsize)(equal - start));
+  const char *from = equal + 1;
+  if (*from == '"' || *from == '\'') from++;
+  g_autofree char *value = g_strndup(from, strcspn(from, " \t\"';"));
+  guint run = r->run && !r->closed && !r->run->rows->len ? r->log->runs->len - 1 : r->log->runs->len;
+  CsimLogVariable v = {log_here(r, line, start), run, g_intern_string(name), NULL};
+  if (r->log->variables->len >= LOG_MAX_VARIABLES || is_known(r, v.name, run)) return;
+  v.value = g_intern_string(value);
+  g_array_append_val(r->log->variables, v);
+}
+
+void log_take_variables(LogReader *r, const char *line) {
+  for (const char *p = line; (p = strstr(p, "NCCL_"));) {
+    const char *start = p;
+    while (is_name_letter(*p)) p++;
+    gboolean whole = start == line || !is_name_letter(start[-1]);
+    if (whole && *p == '=' && p - start < 64) add_variable(r, line, start, p);
+  }
 }
 
 void log_take_command(LogReader *r, const char *line) {

@@ -42,6 +42,7 @@ gboolean log_is_columns(const char *comment);
 
 /* logs-comment.c: what stands after '#', and the other lines. */
 void log_take_comment(LogReader *r, char *line, char *comment);
+void log_take_variables(LogReader *r, const char *line);
 void log_take_command(LogReader *r, const char *line);
 gboolean log_coll_of_text(const char *text, CsimColl *out); /* a word like all_reduce_perf in it */
 

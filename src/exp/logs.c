@@ -17,6 +17,7 @@ void csim_log_free(CsimLog *log) {
   if (!log) return;
   g_ptr_array_unref(log->runs);
   g_array_unref(log->debug);
+  g_array_unref(log->variables);
   g_free(log->buffer);
   g_free(log);
 }
@@ -100,6 +101,7 @@ static void clean(char *line) {
 static void take_line(LogReader *r, char *line) {
   clean(line);
   gboolean debug = log_take_debug(r, line);
+  if (!debug) log_take_variables(r, line);
   char *comment = strchr(line, '#');
   if (comment && (comment[1] == ' ' || comment[1] == '\t' || !comment[1])) {
     log_take_comment(r, line, comment + 1);
@@ -163,6 +165,7 @@ static CsimLog *parse(const char *name, char *buffer, gsize length) {
   CsimLog *log = g_new0(CsimLog, 1);
   log->runs = g_ptr_array_new_with_free_func(run_free);
   log->debug = g_array_new(FALSE, FALSE, sizeof(CsimLogDebug));
+  log->variables = g_array_new(FALSE, FALSE, sizeof(CsimLogVariable));
   log->buffer = buffer;
   fill_nuls(buffer, length);
   LogReader reader = {.log = log, .file = g_intern_string(name)};

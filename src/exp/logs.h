@@ -71,9 +71,17 @@ typedef struct {
   const char *text;     /* what follows "NCCL INFO ", without blanks at its ends */
 } CsimLogDebug;
 
+/* "NCCL_X=V" on a line that NCCL did not print: a command line, a script, a list of the environment. */
+typedef struct {
+  CsimLoc loc;
+  guint run;            /* as CsimLogDebug.run */
+  const char *name, *value; /* interned */
+} CsimLogVariable;
+
 typedef struct {
   GPtrArray *runs;      /* CsimLogRun*, in order; one may have no rows (it ended early, or its rows are in another file) */
   GArray *debug;        /* CsimLogDebug, in order */
+  GArray *variables;    /* CsimLogVariable, in order; each name once a run */
   guint n_lines;
   char *buffer;         /* private: what the texts point into */
 } CsimLog;
@@ -93,6 +101,8 @@ static inline const CsimLogRun *csim_log_run(const CsimLog *log, guint i) {
 }
 static inline const CsimLogRow *csim_log_row(const CsimLogRun *run, guint i) { return &g_array_index(run->rows, CsimLogRow, i); }
 static inline const CsimLogDebug *csim_log_debug(const CsimLog *log, guint i) { return &g_array_index(log->debug, CsimLogDebug, i); }
+
+static inline const CsimLogVariable *csim_log_variable(const CsimLog *log, guint i) { return &g_array_index(log->variables, CsimLogVariable, i); }
 
 /* "12.34" with half = 0.005; "1e+03" with half = 500; "N/A" gives NAN. FALSE if it is no number at all. */
 gboolean csim_log_number_parse(const char *text, CsimLogNumber *out);
