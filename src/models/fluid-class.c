@@ -35,19 +35,26 @@ static gboolean same_key(const CsimFluid *f, const Class *c, const CsimFlowLink 
   return TRUE;
 }
 
+/* Open addressing with linear probing, at most half full: a look-up reads one line of the table and the class. */
 static void hash_insert(CsimFluid *f, uint32_t class) {
-  Class *c = &f->classes[class];
-  uint32_t *bucket = &f->buckets[c->hash & (f->n_buckets - 1)];
-  c->hash_next = *bucket;
-  *bucket = class;
+  uint32_t mask = f->n_buckets - 1, at = f->classes[class].hash & mask;
+  while (f->buckets[at].class != NONE)
+    at = (at + 1) & mask;
+  f->buckets[at] = (ClassBucket){f->classes[class].hash, class};
 }
 
+/* Later entries of the run move up where their probe passes the gap, so that no tombstones are needed. */
 static void hash_remove(CsimFluid *f, uint32_t class) {
-  Class *c = &f->classes[class];
-  uint32_t *at = &f->buckets[c->hash & (f->n_buckets - 1)];
-  while (*at != class)
-    at = &f->classes[*at].hash_next;
-  *at = c->hash_next;
+  uint32_t mask = f->n_buckets - 1, gap = f->classes[class].hash & mask;
+  while (f->buckets[gap].class != class)
+    gap = (gap + 1) & mask;
+  for (uint32_t at = (gap + 1) & mask; f->buckets[at].class != NONE; at = (at + 1) & mask) {
+    uint32_t wanted = f->buckets[at].hash & mask;
+    if (((at - wanted) & mask) < ((at - gap) & mask)) continue;
+    f->buckets[gap] = f->buckets[at];
+    gap = at;
+  }
+  f->buckets[gap].class = NONE;
 }
 
 /* ---- storage ---- */
@@ -66,8 +73,8 @@ static void grow_classes(CsimFluid *f) {
   f->classes = csim_fluid_grow(f->classes, old * sizeof(Class), f->classes_capacity * sizeof(Class));
   f->queued.at = g_renew(uint32_t, f->queued.at, 2 * f->classes_capacity); /* a star takes one out unseen */
   f->component_classes.at = g_renew(uint32_t, f->component_classes.at, f->classes_capacity);
-  f->n_buckets = f->classes_capacity;
-  f->buckets = g_renew(uint32_t, f->buckets, f->n_buckets);
+  f->n_buckets = 2 * f->classes_capacity;
+  f->buckets = g_renew(ClassBucket, f->buckets, f->n_buckets);
   memset(f->buckets, 0xff, f->n_buckets * sizeof *f->buckets);
   for (guint i = 0; i < f->n_classes; i++)
     hash_insert(f, i);
@@ -96,6 +103,7 @@ static uint32_t recycle(CsimFluid *f) {
   while (f->classes[f->recycle_at].flows > 0);
   Class *c = &f->classes[f->recycle_at];
   hash_remove(f, f->recycle_at);
+  if (c->active) csim_fluid_class_deactivate(f, f->recycle_at);
   if (c->n_links > 0) {
     f->incidences[c->first].next = f->free_blocks[c->n_links];
     f->free_blocks[c->n_links] = c->first;
@@ -138,12 +146,10 @@ static uint32_t new_class(CsimFluid *f, const CsimFlowLink *links, guint n_links
 }
 
 uint32_t csim_fluid_class(CsimFluid *f, const CsimFlowLink *links, guint n_links, CsimRate cap) {
-  uint32_t hash = hash_key(links, n_links, cap);
-  if (f->n_buckets > 0) {
-    uint32_t class = f->buckets[hash & (f->n_buckets - 1)];
-    for (; class != NONE; class = f->classes[class].hash_next)
-      if (f->classes[class].hash == hash && same_key(f, &f->classes[class], links, n_links, cap)) return class;
-  }
+  uint32_t hash = hash_key(links, n_links, cap), mask = f->n_buckets - 1;
+  for (uint32_t at = hash & mask; f->n_buckets > 0 && f->buckets[at].class != NONE; at = (at + 1) & mask)
+    if (f->buckets[at].hash == hash && same_key(f, &f->classes[f->buckets[at].class], links, n_links, cap))
+      return f->buckets[at].class;
   return new_class(f, links, n_links, cap, hash);
 }
 
@@ -160,6 +166,7 @@ void csim_fluid_class_activate(CsimFluid *f, uint32_t class) {
     l->first = i;
     l->n_classes++;
   }
+  c->active = TRUE;
   c->direct = TRUE;
   c->rate = c->max_min = (double)c->cap;
   c->served = c->carried = 0;
@@ -182,9 +189,22 @@ void csim_fluid_class_deactivate(CsimFluid *f, uint32_t class) {
     else f->links[inc->link].first = inc->next;
     if (inc->next != NONE) f->incidences[inc->next].prev = inc->prev;
     f->links[inc->link].n_classes--;
+    f->links[inc->link].n_shared -= !c->direct;
     f->cold[inc->link].bytes += c->carried * ((double)inc->weight / WEIGHT_ONE);
   }
   if (!c->direct) leave_home(f, c);
+  c->active = FALSE;
+}
+
+void csim_fluid_sweep(CsimFluid *f, Link *l) {
+  for (uint32_t i = l->first, next; i != NONE; i = next) {
+    uint32_t class = f->incidences[i].class;
+    next = f->incidences[i].next;
+    if (f->classes[class].flows > 0) continue;
+    while (next != NONE && f->incidences[next].class == class)
+      next = f->incidences[next].next; /* it crosses the link twice */
+    csim_fluid_class_deactivate(f, class);
+  }
 }
 
 static void enter_home(CsimFluid *f, uint32_t class) {
@@ -196,6 +216,13 @@ static void enter_home(CsimFluid *f, uint32_t class) {
   home->home_first = class;
 }
 
+static void one_more_shared(CsimFluid *f, uint32_t link) {
+  Link *l = &f->links[link];
+  if (l->n_shared++ > 0 || l->curve == 0) return;
+  l->share = 0; /* not known */
+  csim_fluid_touch(f, link);
+}
+
 void csim_fluid_class_share(CsimFluid *f, uint32_t class) {
   Class *c = &f->classes[class];
   uint32_t flow = c->head;
@@ -203,6 +230,8 @@ void csim_fluid_class_share(CsimFluid *f, uint32_t class) {
   c->direct = FALSE;
   c->served = 0;
   c->at = now;
+  for (uint32_t i = c->first; i < c->first + c->n_links; i++)
+    one_more_shared(f, f->incidences[i].link);
   c->date = CSIM_TIME_NEVER;
   c->head = c->tail = NONE;
   enter_home(f, class);
@@ -210,11 +239,24 @@ void csim_fluid_class_share(CsimFluid *f, uint32_t class) {
     Flow *fl = &f->flows[flow];
     uint32_t next = fl->next;
     csim_engine_cancel(f->engine, fl->ref);
-    fl->finish = (double)fl->bytes - c->rate * PS * (double)(now - fl->start);
+    if (fl->rate != c->rate) c->since = now;
+    fl->finish = (double)fl->bytes - fl->rate * PS * (double)(now - fl->start);
     csim_fluid_class_insert(f, class, flow);
     flow = next;
   }
   csim_fluid_queue_class(f, class);
+}
+
+void csim_fluid_class_unshare(CsimFluid *f, uint32_t class) {
+  Class *c = &f->classes[class];
+  leave_home(f, c);
+  c->direct = TRUE;
+  c->rate = c->max_min = (double)c->cap;
+  c->since = f->now;
+  for (uint32_t i = c->first; i < c->first + c->n_links; i++)
+    f->links[f->incidences[i].link].n_shared--;
+  for (uint32_t flow = c->head; flow != NONE; flow = f->flows[flow].next)
+    csim_fluid_add_fresh(f, flow);
 }
 
 /* ---- flows of a class ---- */

@@ -8,10 +8,12 @@
  * A class serves all its flows at one rate, so it keeps one integral of that rate (`served`, bytes since the class
  * became active), and a flow only the value at which it ends: a change of rate costs one step a class, not a flow.
  *
- * A link is loose while it cannot slow any of its flows: the sum of their caps fits, and softness stays below the
- * floor. A class that only ever met loose links is direct: each of its flows is one engine event at an exact date,
- * and nothing is solved. When one of its links stops being loose it becomes a shared class, until it is empty:
- * its completions then come from the timer of its home (its first link).
+ * A link is loose while the caps of its flows fit. A class that only met loose links since it had no flow is direct:
+ * each of its flows has a rate of its own, fixed at the end of the instant of its start, and is one engine event at an
+ * exact date. When one of its links stops being loose it becomes a shared class, until it is empty: its
+ * flows have one rate, and its completions come from the timer of its home (its first link).
+ *
+ * A direct class that is empty stays in its links' lists (its next flow comes soon) until a solve sweeps it out.
  */
 #ifndef CSIM_MODELS_FLUID_INTERNAL_H
 #define CSIM_MODELS_FLUID_INTERNAL_H
@@ -29,37 +31,36 @@ typedef unsigned __int128 Demand;
 
 /* Two cache lines: starts and ends on a loose link need the first only. */
 typedef struct {
-  Demand demand;         /* sum of weight x cap over its flows; UNCAPPED for a flow without a cap */
+  Demand demand;         /* sum of weight x cap over its flows with a cap */
   CsimRate capacity;
   int64_t weight;        /* sum over its flows */
-  double max_cap;        /* no flow since the link was last empty had more */
-  double soft_limit;     /* what max_cap x weight may be before softness is felt */
-  uint32_t flows;
+  uint32_t flows, uncapped; /* uncapped: those without a cap */
+  uint32_t n_shared;     /* shared classes */
   uint8_t curve;         /* softness; 0: none */
-  uint8_t loose;
+  uint8_t loose;         /* the caps fit */
   uint8_t tight, was_tight; /* the caps do not fit: now, and at the last solve */
   uint8_t dirty, touched, home_queued;
-  uint8_t binding, bound; /* bound: filling stopped here (scratch) */
+  uint8_t binding;
+  CsimTime busy_since;
 
-  double share;          /* for soft links that are not loose; else infinite */
   uint32_t first;        /* incidences of active classes */
   uint32_t n_classes;    /* and how many */
   uint32_t home_first;   /* shared classes whose home it is */
   uint32_t mark;         /* epoch of the last visit */
-  uint64_t reserved[5];
+  uint8_t bound;         /* scratch: filling stopped here */
+  double share;          /* of soft links with shared classes */
+  uint64_t reserved[4];
 } Link;
-G_STATIC_ASSERT(sizeof(Link) == 128 && G_STRUCT_OFFSET(Link, share) == 64);
+G_STATIC_ASSERT(sizeof(Link) == 128 && G_STRUCT_OFFSET(Link, first) == 64);
 
 /* The rest. */
 typedef struct {
   double available, level; /* scratch of filling */
   int64_t open;            /* scratch: weight of flows not yet fixed */
   double bytes;            /* of classes that were emptied */
-  CsimTime busy, busy_since, bind, bind_since;
+  CsimTime busy, bind, bind_since;
   const char *name;
 } LinkCold;
-
-#define UNCAPPED ((Demand)1 << 110) /* more than any link's limit: the link is tight */
 
 typedef struct {
   uint32_t link, class, next, prev;
@@ -69,12 +70,13 @@ typedef struct {
 /* Two cache lines: direct flows need the first only. */
 typedef struct {
   CsimRate cap;          /* 0: none */
-  double rate, max_min;  /* bytes/s */
+  double rate, max_min;  /* bytes/s, of shared classes */
   double carried;        /* bytes of flows that ended since the class became active */
   uint32_t flows, head, tail;
   uint32_t first;        /* block of incidences */
-  uint32_t hash, hash_next;
+  uint32_t hash;
   uint8_t n_links;
+  uint8_t active;        /* in its links' lists */
   uint8_t direct, queued, fixed;
   uint8_t repeats;       /* a link occurs twice */
 
@@ -90,7 +92,10 @@ typedef struct {
 G_STATIC_ASSERT(sizeof(Class) == 128 && G_STRUCT_OFFSET(Class, served) == 64);
 
 typedef struct {
-  double finish;         /* value of the class's `served` at which it ends (shared) */
+  union {
+    double finish;       /* shared: value of the class's `served` at which it ends */
+    double rate;         /* direct: bytes/s; 0 in the instant of its start */
+  };
   CsimBytes bytes;
   CsimTime start;
   uint32_t class, next, prev;
@@ -102,7 +107,7 @@ typedef struct {
 } Flow;
 G_STATIC_ASSERT(sizeof(Flow) == 64);
 
-/* Values of (1 + x^p)^(-1/p), remembered: few caps and few shares occur. */
+/* Values of (1 + x^p)^(-1/p), remembered: few loads occur. */
 #define CURVE_MEMO 1024
 typedef struct {
   double p, floor; /* floor: x below which there is no slow-down */
@@ -114,7 +119,10 @@ typedef union { CsimTimer timer; char line[64]; } TimerLine;
 G_STATIC_ASSERT(sizeof(TimerLine) == 64);
 G_STATIC_ASSERT(CSIM_FLUID_MAX_LINKS <= G_MAXUINT8);
 
+typedef struct { uint32_t hash, class; } ClassBucket; /* class: NONE if empty */
+
 typedef struct { uint32_t *at; guint n; } IndexList; /* at: room for all of what it indexes */
+typedef struct { uint32_t flow, generation; } Fresh;
 
 struct CsimFluid {
   CsimEngine *engine;
@@ -128,7 +136,7 @@ struct CsimFluid {
   GPtrArray *timers;     /* chunks of TimerLine, which must not move */
   Class *classes;
   guint n_classes, classes_capacity, recycle_at;
-  uint32_t *buckets;     /* hash of classes */
+  ClassBucket *buckets;  /* hash of classes */
   guint n_buckets;
   Incidence *incidences;
   guint n_incidences, incidences_capacity;
@@ -138,6 +146,8 @@ struct CsimFluid {
   uint32_t free_flow;
   Flow *ended;           /* scratch: completions of one timer */
   guint n_ended;
+  Fresh *fresh;          /* flows of direct classes that started in this instant */
+  guint n_fresh, fresh_capacity;
   guint active;
   IndexList dirty, touched, homes, component_links;
   IndexList queued, component_classes;
@@ -153,15 +163,23 @@ void *csim_fluid_grow(void *array, gsize old_bytes, gsize new_bytes);
 uint32_t csim_fluid_class(CsimFluid *f, const CsimFlowLink *links, guint n_links, CsimRate cap);
 void csim_fluid_class_activate(CsimFluid *f, uint32_t class);
 void csim_fluid_class_deactivate(CsimFluid *f, uint32_t class);
+/* Takes classes without flows out of the link's list. */
+void csim_fluid_sweep(CsimFluid *f, Link *l);
 /* From direct to shared: its flows lose their events and take their place in `served`. */
 void csim_fluid_class_share(CsimFluid *f, uint32_t class);
+/* The reverse, when all its flows have started in this instant. */
+void csim_fluid_class_unshare(CsimFluid *f, uint32_t class);
+/* A flow of a direct class, to be given its rate at the end of this instant. */
+void csim_fluid_add_fresh(CsimFluid *f, uint32_t flow);
 void csim_fluid_class_append(CsimFluid *f, uint32_t class, uint32_t flow);
 void csim_fluid_class_insert(CsimFluid *f, uint32_t class, uint32_t flow); /* in order of `finish` */
 void csim_fluid_class_remove(CsimFluid *f, uint32_t flow);
 
 /* fluid-rate.c */
 guint8 csim_fluid_curve(CsimFluid *f, double softness);
-/* The rate that soft link l leaves to a flow with this cap. */
+/* The part of its cap that soft link l, which is loose, leaves to a flow that starts. */
+double csim_fluid_start_factor(const CsimFluid *f, const Link *l);
+/* The rate that soft link l leaves to a flow of a shared class with this cap. */
 double csim_fluid_soften(const CsimFluid *f, const Link *l, double cap);
 /* Of the completion of the class's first flow. */
 CsimTime csim_fluid_head_date(const CsimFluid *f, const Class *c);
@@ -216,8 +234,8 @@ static inline void csim_fluid_queue_home(CsimFluid *f, uint32_t link) {
 
 /* After a change of load or capacity. */
 static inline void csim_fluid_classify(Link *l) {
-  l->tight = l->demand > (Demand)l->capacity * WEIGHT_ONE;
-  l->loose = !l->tight && (l->curve == 0 || l->max_cap * (double)l->weight < l->soft_limit);
+  l->loose = l->uncapped == 0 && l->demand <= (Demand)l->capacity * WEIGHT_ONE;
+  l->tight = !l->loose;
 }
 
 /* After a solve that set `bound`. */
@@ -229,6 +247,9 @@ static inline void csim_fluid_note_binding(const CsimFluid *f, Link *l) {
   if (l->binding) cold->bind_since = f->now;
   else cold->bind += f->now - cold->bind_since;
 }
+
+/* The flow's rate as of the last solve. */
+static inline double csim_fluid_rate_of(const Class *c, const Flow *fl) { return c->direct ? fl->rate : c->rate; }
 
 /* The class's `served` now. */
 static inline double csim_fluid_served(const CsimFluid *f, const Class *c) {

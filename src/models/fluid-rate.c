@@ -32,6 +32,12 @@ static double slow_down(Curve *curve, double x) {
   return curve->memo[slot].y;
 }
 
+double csim_fluid_start_factor(const CsimFluid *f, const Link *l) {
+  Curve *curve = g_ptr_array_index(f->curves, l->curve - 1);
+  double x = (double)l->demand / ((double)l->capacity * WEIGHT_ONE);
+  return x < curve->floor ? 1 : slow_down(curve, x);
+}
+
 double csim_fluid_soften(const CsimFluid *f, const Link *l, double cap) {
   Curve *curve = g_ptr_array_index(f->curves, l->curve - 1);
   double x = cap / l->share;
@@ -57,7 +63,7 @@ static void set_back_served(CsimFluid *f, Class *c) {
   c->served = 0;
 }
 
-static void touch_links(CsimFluid *f, const Class *c) {
+static void watch_links(CsimFluid *f, const Class *c) {
   for (uint32_t i = c->first; i < c->first + c->n_links; i++)
     csim_fluid_touch(f, f->incidences[i].link);
 }
@@ -68,7 +74,7 @@ void csim_fluid_set_rate(CsimFluid *f, Class *c, double rate) {
     c->at = c->since = f->now;
     c->rate = rate;
     if (c->served > SERVED_MAX) set_back_served(f, c);
-    if (f->watch) touch_links(f, c);
+    if (f->watch) watch_links(f, c);
   }
   c->date = csim_fluid_head_date(f, c);
 }

@@ -3,7 +3,8 @@
  *
  * Hard rates (max_min) only depend on tight links, those that the caps of their flows could fill. So the component
  * grows from dirty links over tight links only; what it cannot reach keeps its hard rates. Softness then
- * acts link by link: a new share changes the rates of that link's classes and nothing else.
+ * acts link by link: a new share changes the rates of that link's shared classes and nothing else. Last, flows that started
+ * in this instant and met nothing but loose links get their rates and dates.
  */
 #include "models/fluid-internal.h"
 #include <math.h>
@@ -19,9 +20,9 @@ static void visit_class(CsimFluid *f, uint32_t class) {
   Class *c = &f->classes[class];
   c->mark = f->epoch;
   f->component_classes.at[f->component_classes.n++] = class;
-  if (c->direct) csim_fluid_class_share(f, class);
   for (uint32_t i = c->first; i < c->first + c->n_links; i++) {
     const Link *l = &f->links[f->incidences[i].link];
+    if (c->direct && l->tight) csim_fluid_class_share(f, class);
     if (l->mark != f->epoch && (l->tight || l->was_tight)) visit_link(f, f->incidences[i].link);
   }
 }
@@ -31,7 +32,8 @@ static void grow_component(CsimFluid *f, uint32_t seed) {
   f->component_links.n = f->component_classes.n = 0;
   visit_link(f, seed);
   for (guint k = 0; k < f->component_links.n; k++) {
-    const Link *l = &f->links[f->component_links.at[k]];
+    Link *l = &f->links[f->component_links.at[k]];
+    csim_fluid_sweep(f, l);
     if (l->curve) csim_fluid_touch(f, f->component_links.at[k]);
     for (uint32_t i = l->first; i != NONE; i = f->incidences[i].next)
       if (f->classes[f->incidences[i].class].mark != f->epoch) visit_class(f, f->incidences[i].class);
@@ -144,20 +146,19 @@ static double link_share(const CsimFluid *f, const Link *l) {
 }
 
 static void update_share(CsimFluid *f, Link *l) {
-  double share = l->loose || l->flows == 0 ? INFINITY : link_share(f, l);
+  csim_fluid_sweep(f, l);
+  if (l->n_shared == 0) return;
+  double share = link_share(f, l);
   if (share == l->share) return;
   l->share = share;
-  for (uint32_t i = l->first; i != NONE; i = f->incidences[i].next) {
-    uint32_t class = f->incidences[i].class;
-    if (f->classes[class].direct && !l->loose) csim_fluid_class_share(f, class);
-    csim_fluid_queue_class(f, class);
-  }
+  for (uint32_t i = l->first; i != NONE; i = f->incidences[i].next)
+    csim_fluid_queue_class(f, f->incidences[i].class);
 }
 
 static void update_touched(CsimFluid *f) {
   for (guint k = 0; k < f->touched.n; k++) {
     Link *l = &f->links[f->touched.at[k]];
-    if (l->curve) update_share(f, l);
+    if (l->curve && l->n_shared > 0) update_share(f, l);
   }
 }
 
@@ -169,7 +170,7 @@ static double soft_rate(const CsimFluid *f, const Class *c) {
   if (c->cap == 0) return rate;
   for (uint32_t i = c->first; i < c->first + c->n_links; i++) {
     const Link *l = &f->links[f->incidences[i].link];
-    if (l->curve == 0 || l->loose || (seen && seen->share == l->share && seen->curve == l->curve)) continue;
+    if (l->curve == 0 || (seen && seen->share == l->share && seen->curve == l->curve)) continue;
     double softened = csim_fluid_soften(f, l, (double)c->cap);
     if (softened < rate) rate = softened;
     seen = l;
@@ -177,11 +178,29 @@ static double soft_rate(const CsimFluid *f, const Class *c) {
   return rate;
 }
 
+static gboolean all_loose(const CsimFluid *f, const Class *c) {
+  for (uint32_t i = c->first; i < c->first + c->n_links; i++)
+    if (!f->links[f->incidences[i].link].loose) return FALSE;
+  return TRUE;
+}
+
+/* All flows of before this instant have ended: whether that was seen before or after the others started must not matter. */
+static gboolean is_anew(const CsimFluid *f, const Class *c) {
+  if (c->head_start != f->now) return FALSE;
+  for (uint32_t flow = c->head; flow != NONE; flow = f->flows[flow].next)
+    if (f->flows[flow].start != f->now) return FALSE;
+  return all_loose(f, c);
+}
+
 static void refresh_class(CsimFluid *f, uint32_t class) {
   Class *c = &f->classes[class];
   if (!c->queued) return;
   c->queued = FALSE;
   if (c->flows == 0 || c->direct) return;
+  if (is_anew(f, c)) {
+    csim_fluid_class_unshare(f, class);
+    return;
+  }
   csim_fluid_set_rate(f, c, soft_rate(f, c));
   csim_fluid_queue_home(f, f->incidences[c->first].link);
 }
@@ -195,13 +214,43 @@ static void arm_home(CsimFluid *f, uint32_t link) {
   csim_timer_arm(f->engine, csim_fluid_timer(f, link), due);
 }
 
+/* A direct flow's rate: what the loads of this instant leave of its cap, in whole bytes/s. */
+static void begin_direct(CsimFluid *f, uint32_t flow) {
+  Flow *fl = &f->flows[flow];
+  const Class *c = &f->classes[fl->class];
+  double factor = 1;
+  for (const Incidence *inc = &f->incidences[c->first], *end = inc + c->n_links; inc < end; inc++)
+    if (f->links[inc->link].curve) factor = MIN(factor, csim_fluid_start_factor(f, &f->links[inc->link]));
+  CsimRate rate = factor < 1 ? MAX(1, (CsimRate)((double)c->cap * factor)) : c->cap;
+  CsimTime end = csim_fluid_after(f->now, csim_fluid_rate_time(rate, fl->bytes));
+  fl->rate = (double)rate;
+  fl->ref = csim_engine_at(f->engine, end, f->handler, CSIM_FLUID_EVENT_FLOW, flow, 0);
+  f->stats.direct++;
+}
+
+static void begin_fresh(CsimFluid *f) {
+  for (guint k = 0; k < f->n_fresh; k++) {
+    const Flow *fl = &f->flows[f->fresh[k].flow];
+    if (fl->generation == f->fresh[k].generation && f->classes[fl->class].direct) begin_direct(f, f->fresh[k].flow);
+  }
+  f->n_fresh = 0;
+}
+
+static double total_rate(const CsimFluid *f, const Class *c) {
+  double rate = 0;
+  if (!c->direct) return c->rate * (double)c->flows;
+  for (uint32_t flow = c->head; flow != NONE; flow = f->flows[flow].next)
+    rate += f->flows[flow].rate;
+  return rate;
+}
+
 static void tell_watch(CsimFluid *f) {
   for (guint k = 0; k < f->touched.n; k++) {
     const Link *l = &f->links[f->touched.at[k]];
     double rate = 0;
     for (uint32_t i = l->first; i != NONE; i = f->incidences[i].next) {
       const Class *c = &f->classes[f->incidences[i].class];
-      rate += c->rate * (double)c->flows * ((double)f->incidences[i].weight / WEIGHT_ONE);
+      rate += total_rate(f, c) * ((double)f->incidences[i].weight / WEIGHT_ONE);
     }
     f->watch(f->watch_data, f->now, f->touched.at[k], rate);
   }
@@ -238,6 +287,7 @@ void csim_fluid_settle(CsimEngine *engine, void *owner) {
   for (guint k = 0; k < f->homes.n; k++)
     arm_home(f, f->homes.at[k]);
   f->homes.n = 0;
+  begin_fresh(f);
   if (f->watch) tell_watch(f);
   untouch(f);
   f->asked = FALSE;

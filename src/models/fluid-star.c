@@ -4,7 +4,7 @@
  * Most components are one port, or an out port and the in port that it feeds: every link that matters carries the
  * same classes, all with the same weight there. Then one water level serves all links, and hard rates, shares,
  * rates, dates and the timer follow class by class, without growing a component. Links that cannot matter (loose
- * now and at the last solve) may differ from class to class.
+ * now and at the last solve, no shared class on a soft one) may differ from class to class.
  */
 #include "models/fluid-internal.h"
 #include <math.h>
@@ -21,7 +21,7 @@ typedef struct {
   guint n_classes;
 } Star;
 
-static gboolean is_inert(const Link *l) { return l->loose && !l->was_tight && l->share == INFINITY; }
+static gboolean is_inert(const Link *l) { return l->loose && !l->was_tight && (l->curve == 0 || l->n_shared == 0); }
 
 /* The links of the first class that matter, and its weights there. FALSE: too many. */
 static gboolean take_links(const CsimFluid *f, const Class *c, Star *star) {
@@ -49,7 +49,7 @@ static gboolean same_links(const CsimFluid *f, const Star *star, const Class *c)
 }
 
 /* TRUE if the classes of `l` form a star. */
-static gboolean gather(const CsimFluid *f, const Link *l, Star *star) {
+static gboolean gather(CsimFluid *f, const Link *l, Star *star) {
   if (l->n_classes > STAR_CLASSES) return FALSE;
   star->n_classes = star->n_links = 0;
   for (uint32_t i = l->first; i != NONE; i = f->incidences[i].next) {
@@ -60,8 +60,10 @@ static gboolean gather(const CsimFluid *f, const Link *l, Star *star) {
     star->index[star->n_classes] = index;
     star->class[star->n_classes++] = c;
   }
-  for (guint k = 0; k < star->n_links; k++)
+  for (guint k = 0; k < star->n_links; k++) {
+    csim_fluid_sweep(f, star->link[k]);
     if (star->link[k]->n_classes != star->n_classes) return FALSE;
+  }
   return TRUE;
 }
 
@@ -97,6 +99,11 @@ static double fill_star(Star *star, double capacity, int64_t open) {
   return n > 0 ? level : INFINITY;
 }
 
+static void share_classes(CsimFluid *f, const Star *star) {
+  for (guint k = 0; k < star->n_classes; k++)
+    if (star->class[k]->direct) csim_fluid_class_share(f, star->index[k]);
+}
+
 /* All tight links of a star are full together only if their capacities are equal: the smallest binds. */
 static void solve_hard(CsimFluid *f, Star *star) {
   double capacity = INFINITY;
@@ -107,6 +114,7 @@ static void solve_hard(CsimFluid *f, Star *star) {
     f->stats.solves++;
     f->stats.flows_solved += star->n_classes;
     f->stats.links_solved += star->n_links;
+    share_classes(f, star);
     full = fill_star(star, capacity, star->link[0]->flows) < INFINITY;
   } else {
     for (guint k = 0; k < star->n_classes; k++)
@@ -129,8 +137,8 @@ static guint solve_shares(Star *star, Link **soft) {
     Link *l = star->link[k];
     if (l->curve == 0) continue;
     double share = (double)l->capacity * WEIGHT_ONE / (double)l->weight;
-    l->share = l->loose ? INFINITY : MAX(share, highest);
-    if (l->loose || (n > 0 && soft[n - 1]->share == l->share && soft[n - 1]->curve == l->curve)) continue;
+    l->share = MAX(share, highest);
+    if (n > 0 && soft[n - 1]->share == l->share && soft[n - 1]->curve == l->curve) continue;
     soft[n++] = l;
   }
   return n;
@@ -150,7 +158,7 @@ static void finish_star(CsimFluid *f, Star *star) {
   guint n_soft = solve_shares(star, soft);
   for (guint k = 0; k < star->n_classes; k++) {
     Class *c = star->class[k];
-    if (c->direct) csim_fluid_class_share(f, star->index[k]);
+    if (c->direct) continue;
     csim_fluid_set_rate(f, c, star_rate(f, c, soft, n_soft));
     c->queued = FALSE; /* its place in the queue is passed over */
   }
@@ -163,7 +171,7 @@ static gboolean arm_star(CsimFluid *f, const Star *star) {
   if (star->n_links == 0 || &f->links[home] != star->link[0]) return FALSE;
   for (guint k = 0; k < star->n_classes; k++) {
     if (f->incidences[star->class[k]->first].link != home) return FALSE;
-    due = MIN(due, star->class[k]->date);
+    if (!star->class[k]->direct) due = MIN(due, star->class[k]->date);
   }
   f->links[home].home_queued = FALSE;
   csim_timer_arm(f->engine, csim_fluid_timer(f, home), due);
@@ -171,7 +179,6 @@ static gboolean arm_star(CsimFluid *f, const Star *star) {
 }
 
 static void settle_empty(CsimFluid *f, Link *l) {
-  l->share = INFINITY;
   l->bound = FALSE;
   csim_fluid_note_binding(f, l);
 }
@@ -179,6 +186,7 @@ static void settle_empty(CsimFluid *f, Link *l) {
 gboolean csim_fluid_settle_star(CsimFluid *f, uint32_t link) {
   Link *l = &f->links[link];
   Star star;
+  csim_fluid_sweep(f, l);
   if (l->n_classes == 0) {
     settle_empty(f, l);
     return TRUE;

@@ -32,6 +32,7 @@ void csim_fluid_free(CsimFluid *f) {
   g_free(f->incidences);
   free(f->flows);
   g_free(f->ended);
+  g_free(f->fresh);
   g_free(f->dirty.at);
   g_free(f->touched.at);
   g_free(f->homes.at);
@@ -56,13 +57,6 @@ static void grow_links(CsimFluid *f) {
   f->component_links.at = g_renew(uint32_t, f->component_links.at, f->links_capacity);
 }
 
-static void set_limits(const CsimFluid *f, Link *l, CsimRate capacity) {
-  l->capacity = capacity;
-  if (l->curve == 0) return;
-  const Curve *curve = g_ptr_array_index(f->curves, l->curve - 1);
-  l->soft_limit = curve->floor * ((double)capacity * WEIGHT_ONE);
-}
-
 CsimLinkId csim_fluid_add_link(CsimFluid *f, const char *name, CsimRate capacity, double softness) {
   g_assert(capacity >= 0 && softness >= 0);
   if (f->n_links == f->links_capacity) grow_links(f);
@@ -72,10 +66,9 @@ CsimLinkId csim_fluid_add_link(CsimFluid *f, const char *name, CsimRate capacity
   f->links[id] = (Link){.first = NONE,
                         .home_first = NONE,
                         .loose = TRUE,
-                        .curve = csim_fluid_curve(f, softness),
-                        .share = INFINITY};
+                        .capacity = capacity,
+                        .curve = csim_fluid_curve(f, softness)};
   f->cold[id] = (LinkCold){.name = name};
-  set_limits(f, &f->links[id], capacity);
   csim_timer_init(csim_fluid_timer(f, id), f->handler, CSIM_FLUID_EVENT_HOME, id, 0);
   return id;
 }
@@ -84,7 +77,7 @@ void csim_fluid_set_capacity(CsimFluid *f, CsimLinkId link, CsimRate capacity) {
   Link *l = &f->links[link];
   g_assert(capacity >= 0);
   f->now = csim_engine_now(f->engine);
-  set_limits(f, l, capacity);
+  l->capacity = capacity;
   csim_fluid_classify(l);
   csim_fluid_mark_dirty(f, link);
 }
@@ -140,32 +133,25 @@ static uint32_t live_flow(const CsimFluid *f, CsimFlowId id) {
 
 /* ---- start and end ---- */
 
-static inline Demand demand_of(const Class *c, int64_t weight) {
-  return c->cap > 0 ? (Demand)weight * (Demand)c->cap : UNCAPPED;
-}
-
-/* One more flow of class c on link l; TRUE if the link is loose with it. */
-static gboolean load_link(CsimFluid *f, uint32_t link, const Class *c, int64_t weight) {
+/* One more flow of class c on the link. */
+static inline void load_link(CsimFluid *f, uint32_t link, const Class *c, int64_t weight) {
   Link *l = &f->links[link];
-  if (l->flows++ == 0) {
-    f->cold[link].busy_since = f->now;
-    l->max_cap = 0;
-  }
+  if (l->flows++ == 0) l->busy_since = f->now;
   l->weight += weight;
-  l->demand += demand_of(c, weight);
-  l->max_cap = MAX(l->max_cap, (double)c->cap);
+  l->demand += (Demand)weight * (Demand)c->cap;
+  l->uncapped += c->cap == 0;
   gboolean was = l->loose;
   csim_fluid_classify(l);
-  if (!was || !l->loose) csim_fluid_mark_dirty(f, link);
-  return l->loose;
+  if (!was || !l->loose || l->n_shared > 0) csim_fluid_mark_dirty(f, link);
 }
 
-static void unload_link(CsimFluid *f, uint32_t link, const Class *c, int64_t weight) {
+static inline void unload_link(CsimFluid *f, uint32_t link, const Class *c, int64_t weight) {
   Link *l = &f->links[link];
   l->weight -= weight;
-  l->demand -= demand_of(c, weight);
-  if (--l->flows == 0) f->cold[link].busy += f->now - f->cold[link].busy_since;
-  if (l->loose) return;
+  l->demand -= (Demand)weight * (Demand)c->cap;
+  l->uncapped -= c->cap == 0;
+  if (--l->flows == 0) f->cold[link].busy += f->now - l->busy_since;
+  if (l->loose && l->n_shared == 0) return;
   csim_fluid_classify(l);
   csim_fluid_mark_dirty(f, link);
 }
@@ -177,11 +163,16 @@ static void watch_links(CsimFluid *f, const Class *c) {
   csim_fluid_ask(f);
 }
 
-static void start_direct(CsimFluid *f, uint32_t class, uint32_t flow) {
-  CsimTime end = csim_fluid_after(f->now, csim_fluid_rate_time(f->classes[class].cap, f->flows[flow].bytes));
-  csim_fluid_class_append(f, class, flow);
-  f->flows[flow].ref = csim_engine_at(f->engine, end, f->handler, CSIM_FLUID_EVENT_FLOW, flow, 0);
-  f->stats.direct++;
+void csim_fluid_add_fresh(CsimFluid *f, uint32_t flow) {
+  if (G_UNLIKELY(f->n_fresh == f->fresh_capacity)) {
+    f->fresh_capacity = MAX(256, 2 * f->fresh_capacity);
+    f->fresh = g_renew(Fresh, f->fresh, f->fresh_capacity);
+  }
+  Flow *fl = &f->flows[flow];
+  fl->rate = 0;
+  fl->ref = CSIM_EVENT_REF_NONE;
+  f->fresh[f->n_fresh++] = (Fresh){flow, fl->generation};
+  csim_fluid_ask(f);
 }
 
 static void start_shared(CsimFluid *f, uint32_t class, uint32_t flow) {
@@ -193,13 +184,14 @@ static void start_shared(CsimFluid *f, uint32_t class, uint32_t flow) {
 
 static void begin_flow(CsimFluid *f, uint32_t class, uint32_t flow) {
   Class *c = &f->classes[class];
-  gboolean loose = TRUE;
-  if (c->flows++ == 0) csim_fluid_class_activate(f, class);
+  if (!c->active) csim_fluid_class_activate(f, class);
+  c->flows++;
   for (uint32_t i = c->first; i < c->first + c->n_links; i++)
-    loose &= load_link(f, f->incidences[i].link, c, f->incidences[i].weight);
-  if (c->direct && !loose) csim_fluid_class_share(f, class);
-  if (c->direct) start_direct(f, class, flow);
-  else start_shared(f, class, flow);
+    load_link(f, f->incidences[i].link, c, f->incidences[i].weight);
+  if (c->direct) {
+    csim_fluid_class_append(f, class, flow);
+    csim_fluid_add_fresh(f, flow);
+  } else start_shared(f, class, flow);
   if (G_UNLIKELY(f->watch != NULL)) watch_links(f, c);
 }
 
@@ -211,8 +203,11 @@ static void end_flow(CsimFluid *f, uint32_t flow, double bytes) {
   for (uint32_t i = c->first; i < c->first + c->n_links; i++)
     unload_link(f, f->incidences[i].link, c, f->incidences[i].weight);
   c->carried += bytes;
-  if (--c->flows == 0) csim_fluid_class_deactivate(f, class);
-  else if (!c->direct) csim_fluid_queue_class(f, class);
+  c->flows--;
+  if (!c->direct) {
+    if (c->flows == 0) csim_fluid_class_deactivate(f, class);
+    else csim_fluid_queue_class(f, class);
+  }
   if (G_UNLIKELY(f->watch != NULL)) watch_links(f, c);
   give_flow(f, flow);
 }
@@ -244,7 +239,7 @@ static double bytes_left(const CsimFluid *f, const Flow *fl) {
   const Class *c = &f->classes[fl->class];
   CsimTime now = csim_engine_now(f->engine);
   double left = fl->finish - c->served - c->rate * PS * (double)(now - c->at);
-  if (c->direct) left = (double)fl->bytes - c->rate * PS * (double)(now - fl->start);
+  if (c->direct) left = (double)fl->bytes - fl->rate * PS * (double)(now - fl->start);
   return CLAMP(left, 0, (double)fl->bytes);
 }
 
@@ -259,7 +254,7 @@ void csim_fluid_cancel(CsimFluid *f, CsimFlowId id) {
 
 double csim_fluid_flow_rate(const CsimFluid *f, CsimFlowId id) {
   uint32_t flow = live_flow(f, id);
-  return flow == NONE ? 0 : f->classes[f->flows[flow].class].rate;
+  return flow == NONE ? 0 : csim_fluid_rate_of(&f->classes[f->flows[flow].class], &f->flows[flow]);
 }
 
 /* ---- completions ---- */
@@ -321,7 +316,7 @@ CsimLinkUse csim_fluid_link_use(const CsimFluid *f, CsimLinkId link) {
   const LinkCold *cold = &f->cold[link];
   CsimTime now = csim_engine_now(f->engine);
   CsimLinkUse use = {.bytes = cold->bytes, .busy = cold->busy, .binding = cold->bind};
-  if (l->flows > 0) use.busy += now - cold->busy_since;
+  if (l->flows > 0) use.busy += now - l->busy_since;
   if (l->binding) use.binding += now - cold->bind_since;
   for (uint32_t i = l->first; i != NONE; i = f->incidences[i].next)
     use.bytes += carried_so_far(f, &f->classes[f->incidences[i].class]) *

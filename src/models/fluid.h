@@ -3,16 +3,19 @@
  *
  * Used by: exec (every transfer at flow fidelity). Implemented in fluid*.c; equations in docs/models/fluid.md.
  *
- * A flow moves `bytes` over a set of directed links at the largest rate that is fair:
+ * A flow moves `bytes` over a set of directed links at a fair rate. While the caps of the flows fit on all its links
+ * it has its cap. Where they do not fit, rates are
  *   m_f  the max-min fair rate over all links, no flow above its own cap (progressive filling)
- * A link l with a softness exponent p slows its flows before it is full:
- *   share_l = max(C_l / W_l, level_l)     C capacity, W sum of the weights of the flows on l,
- *                                         level_l = the highest m of a flow on l: how far the filling rose there
- *   x       = cap_f / share_l
- *   soft    = cap_f * (1 + x^p)^(-1/p)    and just cap_f where x^p / p < CSIM_FLUID_SOFT_FLOOR
- *   rate_f  = min(m_f, soft over the soft links of f)
- * which is (cap^-p + share^-p)^(-1/p). Softness 0 is the hard minimum alone; a flow without a cap is never
- * softened. A link entry has a weight: a flow of rate r loads the link with r * weight (LL with its flags, NVLS).
+ * A link l with a softness exponent p slows its flows before it is full, by slow(x) = (1 + x^p)^(-1/p), and by
+ * nothing where x^p / p < CSIM_FLUID_SOFT_FLOOR:
+ *   A flow that starts while the caps fit has the rate cap_f * min over l of slow(D_l / C_l) for good, in whole bytes/s.
+ *     C capacity; D sum of cap x weight of the flows on l, itself and those that start in the same instant included.
+ *   Flows with the same links, weights and cap are a group. When one of its links no longer fits, at the end of an
+ *     instant, the group is coupled until none of its flows is left, and its rates follow the load at all times:
+ *       rate_f = min(m_f, cap_f * slow(cap_f / share_l) over l),  share_l = max(C_l / W_l, level_l)
+ *     W sum of the weights of the flows on l; level_l the highest m of a flow on l: how far the filling rose there.
+ * Softness 0 is the hard minimum alone; a flow without a cap is never softened (and its links never fit). A link entry
+ * has a weight: a flow of rate r loads the link with r * weight (LL with its flags, NVLS).
  *
  * All starts, ends and capacity changes of one instant are solved once, over the touched component only. Flows
  * with the same links, weights and cap always have the same rate: they are one class, and only classes are solved.

@@ -10,6 +10,7 @@
 #include "models/fluid.h"
 
 #define REF_MAX_LINKS 6
+#define REF_MAX_FLOWS 60
 
 typedef struct { CsimRate capacity; double softness; } RefLink;
 
@@ -20,7 +21,8 @@ typedef struct {
   CsimBytes bytes;
   CsimTime start, cancel; /* cancel: CSIM_TIME_NEVER for none */
   /* results */
-  gboolean active, done;
+  gboolean active, done, fresh; /* fresh: in the instant of its start */
+  gboolean coupled;             /* of its group, see models/fluid.h */
   CsimTime end;
   double rate;
   long double left;
@@ -28,9 +30,19 @@ typedef struct {
 
 typedef struct { CsimTime at; guint link; CsimRate capacity; } RefChange;
 
-/* Fills in `rate` of the active flows. */
+/* The rates between two changes: rate[i] of flow i, 0 where it is not active. */
+typedef struct { CsimTime at; double rate[REF_MAX_FLOWS]; } RefProbe;
+
+/* Fills in `rate` of the active flows, at the end of an instant; `fresh` and `coupled` are those of the moments before. */
 void ref_rates(const RefLink *links, guint n_links, RefFlow *flows, guint n_flows);
-/* Fills in `end` (CSIM_TIME_NEVER: cancelled or stalled) of all flows. `links` changes. changes: in order of time. */
-void ref_run(RefLink *links, guint n_links, RefFlow *flows, guint n_flows, const RefChange *changes, guint n_changes);
+typedef struct {
+  const RefChange *changes; /* in order of time */
+  guint n_changes;
+  RefProbe *probes;         /* `rate` filled in */
+  guint n_probes;
+} RefSchedule;
+
+/* Fills in `end` (CSIM_TIME_NEVER: cancelled or stalled) of all flows. `links` changes. */
+void ref_run(RefLink *links, guint n_links, RefFlow *flows, guint n_flows, const RefSchedule *schedule);
 
 #endif
