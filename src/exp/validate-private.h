@@ -28,7 +28,7 @@ typedef struct {
   gboolean sharp;
   /* settings */
   GPtrArray *variables, *constants; /* char* */
-  gboolean has_launch;
+  gboolean has_launch, virtual_machine;
   CsimLaunch launch;
   gint64 iters;
 } TargetRule;

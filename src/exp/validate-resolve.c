@@ -94,6 +94,7 @@ static void apply_settings(const CsimTargets *targets, const CsimMeasuredSet *se
     if (!csim_target_match(&rule->match, set)) continue;
     for (guint k = 0; rule->variables && k < rule->variables->len; k++) put(out->variables, (const char *)g_ptr_array_index(rule->variables, k));
     for (guint k = 0; rule->constants && k < rule->constants->len; k++) put(out->constants, (const char *)g_ptr_array_index(rule->constants, k));
+    out->virtual_machine |= rule->virtual_machine;
     if (rule->has_launch) out->launch = rule->launch;
     if (rule->iters > 0) out->iters = (int)rule->iters;
     take_fabric(fabric, rule);

@@ -117,6 +117,7 @@ static void fill_spec(CsimRunSpec *spec, const CsimSetResult *result, const Csim
   spec->coll = result->set->coll;
   spec->iters = resolved->iters;
   spec->launch = resolved->launch;
+  spec->virtual_machine = resolved->virtual_machine;
   spec->fidelity = options->fidelity;
   spec->seed = options->seed;
   spec->overrides = (const char *const *)resolved->variables->pdata;

@@ -96,6 +96,7 @@ static void read_settings(CsimJson *rule, TargetRule *out) {
   out->has_launch = csim_json_choice(rule, "launch", CSIM_JSON_OPTIONAL, launches, &launch);
   if (out->has_launch) out->launch = (CsimLaunch)launch;
   csim_json_int(rule, "iters", CSIM_JSON_OPTIONAL, 1, 100000, &out->iters);
+  csim_json_bool(rule, "virtual_machine", CSIM_JSON_OPTIONAL, &out->virtual_machine);
   read_fabric(rule, out);
 }
 

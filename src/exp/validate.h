@@ -78,6 +78,7 @@ typedef struct {
   GPtrArray *variables;   /* "NCCL_X=V", NULL-ended */
   GPtrArray *constants;   /* "name=value" for the catalogue, NULL-ended */
   CsimLaunch launch;
+  gboolean virtual_machine;
   int iters;
   gboolean derive;        /* constants were fitted on it */
   char *derive_from, *why; /* which ones; what is known about its error; NULL: nothing */
