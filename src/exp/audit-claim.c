@@ -13,6 +13,7 @@
 
 static char *sharp_hint(const AuditContext *c, const CsimAuditLimit *limit) {
   if (limit->kind != CSIM_LIMIT_NIC || c->coll != CSIM_COLL_ALL_REDUCE || c->hw->sharp) return g_strdup("");
+  if (limit->bytes <= 1) return g_strdup("");
   double busbw = csim_busbw_factor(c->coll, c->hw->ranks) * limit->hard * 1e-9;
   return g_strdup_printf("; SHARP would lift that to busbw %.4g", busbw);
 }

@@ -99,6 +99,18 @@ static void take_device(LogReader *r, char *text) {
   g_array_append_val(log_open_run(r)->devices, d);
 }
 
+/* "Ranks 0-7 on dgx-h100: 1 node x 8 H100": our own tables have no line a device. */
+static void take_ranks(LogReader *r, const char *text) {
+  if (r->run && r->run->rows->len) r->closed = TRUE;
+  const char *to = strstr(text, "Ranks 0-");
+  CsimLogRun *run = log_open_run(r);
+  run->n_ranks = clamp_int(strtol(to + 8, NULL, 10)) + 1;
+  const char *node = strstr(to, " node");
+  if (!node) return;
+  while (node > to && g_ascii_isdigit(node[-1])) node--;
+  run->n_hosts = clamp_int(strtol(node, NULL, 10));
+}
+
 static void take_footer(LogReader *r, char *line, char *comment) {
   if (!r->run) return;
   CsimLogNumber number;
@@ -118,6 +130,7 @@ void log_take_comment(LogReader *r, char *line, char *comment) {
   else if (strstr(comment, "nccl-tests version ")) take_version(r, comment);
   else if (strstr(comment, "nThread ")) take_options(r, comment);
   else if (strstr(comment, "Rank ") && strstr(comment, " device ")) take_device(r, comment);
+  else if (strstr(comment, "Ranks 0-")) take_ranks(r, comment);
   else if (log_is_columns(comment)) log_take_columns(r, comment);
   else if (strstr(comment, "in-place")) r->columns.in_place_only = !strstr(comment, "out-of-place");
   else if (strstr(comment, "Out of bounds values") || strstr(comment, "Avg bus bandwidth")) take_footer(r, line, comment);

@@ -52,10 +52,11 @@ static guint find_start(char *const *words, guint n) {
   return n;
 }
 
-static gboolean all_numbers(char *const *words, guint n) {
-  for (guint i = 0; i < n; i++)
-    if (!is_number(words[i])) return FALSE;
-  return n > 0;
+/* How many of the words, from the first on, are numbers. */
+static guint leading_numbers(char *const *words, guint n) {
+  guint count = 0;
+  while (count < n && is_number(words[count])) count++;
+  return count;
 }
 
 /* Without a header: what `n` numbers after type and redop can be. FALSE: (not yet) a row. */
@@ -100,8 +101,8 @@ static CsimLogRow read_row(const LogReader *r, guint left, guint n_numbers, LogC
 /* Appends the row if the waiting words make one. */
 static void try_complete(LogReader *r) {
   guint left = r->n_pending > 3 && !is_number(r->pending[3]) ? 4 : 3;
-  if (r->n_pending <= left || !all_numbers(r->pending + left, r->n_pending - left)) return;
-  guint n = r->n_pending - left;
+  if (r->n_pending <= left) return;
+  guint n = leading_numbers(r->pending + left, r->n_pending - left); /* names may follow: algorithm, protocol */
   LogColumns columns = r->columns;
   if (!columns.known && !guess_columns(n, &columns)) return;
   guint needed = columns.sides * columns.per_side;
@@ -126,7 +127,7 @@ void log_take_row(LogReader *r, char *line, char *piece) {
     r->n_pending = 0;
     r->pending_loc = log_here(r, line, words[start]);
     append_words(r, words + start, n - start);
-  } else if (r->n_pending && all_numbers(words, n)) {
+  } else if (r->n_pending && n && leading_numbers(words, n) == n) {
     append_words(r, words, n);
   } else {
     return;

@@ -151,8 +151,8 @@ static void finish_run(const CsimLog *log, guint index) {
   if (run->rows->len) run->type = csim_log_row(run, 0)->type;
   for (guint i = 0; i < run->devices->len; i++)
     run->n_ranks = MAX(run->n_ranks, g_array_index(run->devices, CsimLogDevice, i).rank + 1);
-  if (run->n_ranks) run->n_hosts = count_hosts(run->devices);
-  else ranks_of_debug(log, index, run);
+  if (run->devices->len) run->n_hosts = count_hosts(run->devices);
+  else if (!run->n_ranks) ranks_of_debug(log, index, run);
 }
 
 /* NUL bytes would end a line early. */
