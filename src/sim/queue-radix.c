@@ -13,11 +13,10 @@
 #include "sim/engine-internal.h"
 #include "sim/queue.h"
 
-#define DIGIT_BITS 3
+#define DIGIT_BITS 6 /* so that a word has a bit for each bucket of a level */
 #define DIGITS (1u << DIGIT_BITS)
 #define LEVELS ((63 + DIGIT_BITS) / DIGIT_BITS)
 #define N_BUCKETS (1 + LEVELS * DIGITS)
-#define MASK_WORDS ((N_BUCKETS + 63) / 64)
 
 #define BLOCK_ENTRIES 31 /* with the header 512 bytes */
 #define NO_BLOCK UINT32_MAX
@@ -37,7 +36,8 @@ struct CsimQueue {
   CsimTime last;
   uint32_t head_at; /* first entry of bucket 0's head block that is still there */
   gsize n, room; /* entries; and for how many the blocks suffice */
-  uint64_t mask[MASK_WORDS]; /* buckets that are not empty */
+  uint32_t levels;       /* those with buckets that are not empty */
+  uint64_t mask[LEVELS]; /* and which; bucket 0 is in none */
   Bucket bucket[N_BUCKETS];
   Block *blocks;
   uint32_t n_blocks, free_block;
@@ -47,7 +47,7 @@ struct CsimQueue {
  * that is partly taken. */
 static void grow_blocks(CsimQueue *q) {
   uint32_t held = q->n_blocks, old = held ? held : N_BUCKETS;
-  q->n_blocks = MAX(256, 2 * held);
+  q->n_blocks = MAX(2 * N_BUCKETS, 2 * held);
   q->room = (gsize)(q->n_blocks - N_BUCKETS - 1) * BLOCK_ENTRIES;
   q->blocks = csim_grow_aligned(q->blocks, held * sizeof(Block), q->n_blocks * sizeof(Block));
   for (uint32_t i = q->n_blocks; i-- > old;) {
@@ -99,12 +99,18 @@ static void open_bucket(CsimQueue *q, guint i) {
   b->min = CSIM_TIME_NEVER;
   q->blocks[i].n = 0;
   q->blocks[i].next = NO_BLOCK;
-  q->mask[i / 64] |= UINT64_C(1) << (i % 64);
+  if (i == 0) return;
+  guint level = (i - 1) / DIGITS;
+  q->mask[level] |= UINT64_C(1) << ((i - 1) % DIGITS);
+  q->levels |= 1u << level;
 }
 
 static inline void close_bucket(CsimQueue *q, guint i) {
   q->bucket[i].tail = NO_BLOCK;
-  q->mask[i / 64] &= ~(UINT64_C(1) << (i % 64));
+  if (i == 0) return;
+  guint level = (i - 1) / DIGITS;
+  q->mask[level] &= ~(UINT64_C(1) << ((i - 1) % DIGITS));
+  if (q->mask[level] == 0) q->levels &= ~(1u << level);
 }
 
 static Block *extend_bucket(CsimQueue *q, Bucket *b) {
@@ -130,10 +136,11 @@ static void radix_push(CsimQueue *q, CsimQueueEntry entry) {
   append(q, bucket_of(q->last, entry.time), entry);
 }
 
-static guint lowest_bucket(const CsimQueue *q) {
-  for (guint w = 0; w < MASK_WORDS; w++)
-    if (q->mask[w]) return 64 * w + (guint)__builtin_ctzll(q->mask[w]);
-  return N_BUCKETS;
+/* Bucket 0 apart. */
+static inline guint lowest_bucket(const CsimQueue *q) {
+  if (q->levels == 0) return N_BUCKETS;
+  guint level = (guint)__builtin_ctz(q->levels);
+  return 1 + level * DIGITS + (guint)__builtin_ctzll(q->mask[level]);
 }
 
 /* Bucket i was the lowest: its minimum becomes `last` and its entries move to lower buckets. */
