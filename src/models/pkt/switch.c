@@ -17,22 +17,25 @@ static void set_shared(Node *node, Class *account, CsimBytes bytes) {
   account->shared = bytes;
 }
 
-static gboolean fits_pool(const Node *node, const Class *account, CsimBytes bytes) {
-  return node->shared_used + pool_share(&node->sw, bytes) - pool_share(&node->sw, account->shared) <= node->sw.buffer;
+/* A frame that begins below XOFF still goes to shared, also if it crosses the level: headroom is for what comes after XOFF. */
+static gboolean admit_shared(Node *node, Class *account, const Packet *p) {
+  if (account->headroom > 0 || account->shared > xoff_level(node) || node->shared_used + p->frame > node->sw.buffer) return FALSE;
+  set_shared(node, account, account->shared + p->frame);
+  return TRUE;
+}
+
+static gboolean admit_headroom(const Node *node, Class *account, const Packet *p) {
+  if (account->headroom + p->frame > node->sw.headroom) return FALSE;
+  account->headroom += p->frame;
+  account->max_headroom = MAX(account->max_headroom, account->headroom);
+  return TRUE;
 }
 
 static gboolean admit_lossless(CsimPktNet *net, Node *node, Port *in, const Packet *p) {
   Class *account = &in->class[p->class];
-  CsimBytes bytes = account->shared + p->frame;
-  if (account->headroom == 0 && bytes <= xoff_level(node) && fits_pool(node, account, bytes)) {
-    set_shared(node, account, bytes);
-  } else {
-    if (account->headroom + p->frame > node->sw.headroom) return FALSE;
-    account->headroom += p->frame;
-    account->max_headroom = MAX(account->max_headroom, account->headroom);
-    if (!account->xoff) pkt_send_pause(net, in, p->class, net->spec.pause_quanta);
-  }
+  if (!admit_shared(node, account, p) && !admit_headroom(node, account, p)) return FALSE;
   account->max_ingress = MAX(account->max_ingress, account->shared + account->headroom);
+  if (!account->xoff && (account->headroom > 0 || account->shared > xoff_level(node))) pkt_send_pause(net, in, p->class, net->spec.pause_quanta);
   return TRUE;
 }
 
