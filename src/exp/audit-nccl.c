@@ -70,9 +70,11 @@ static char *reason_for_sockets(const NcclFacts *f) {
   return g_strdup("");
 }
 
-static void check_network(CsimAudit *audit, const NcclFacts *f) {
+/* target may be NULL: then sockets between nodes are a finding. */
+static void check_network(CsimAudit *audit, const NcclFacts *f, const CsimAuditTarget *target) {
   if (f->nodes < 2) return;
   if (f->network && strcmp(f->network, "Socket") == 0) {
+    if (target && target->cluster->fabric.transport == CSIM_TRANSPORT_SOCKET) return;
     g_autofree char *why = reason_for_sockets(f);
     csim_audit_find(audit, CSIM_AUDIT_NCCL, f->network_loc, "sockets instead of InfiniBand or RoCE between %d nodes%s%s%s", f->nodes, why,
                     f->devices ? "; interfaces: " : "", f->devices ? f->devices : "");
@@ -131,10 +133,12 @@ static void check_sockets(CsimAudit *audit, const NcclFacts *f) {
     if (net->nearest_gpu == CSIM_PATH_SYS)
       csim_audit_find(audit, CSIM_AUDIT_NCCL, net->loc, "%s is on the far socket of every GPU (SYS): all its traffic crosses the socket link", net->id);
   }
+  CsimAuditFinding *first = NULL;
   for (guint i = 0; i < f->gpus->len; i++) {
     const NcclGpu *gpu = &g_array_index(f->gpus, NcclGpu, i);
-    if (gpu->nearest_net == CSIM_PATH_SYS && f->nodes > 1)
-      csim_audit_find(audit, CSIM_AUDIT_NCCL, gpu->loc, "%s has no adapter on its socket: its nearest is SYS away", gpu->id);
+    if (gpu->nearest_net != CSIM_PATH_SYS || f->nodes < 2) continue;
+    if (first) first->more++;
+    else first = csim_audit_find(audit, CSIM_AUDIT_NCCL, gpu->loc, "%s has no adapter on its socket: its nearest is SYS away", gpu->id);
   }
 }
 
@@ -170,9 +174,9 @@ void audit_nccl(CsimAudit *audit, const CsimLog *log, guint run, const CsimAudit
   NcclFacts facts;
   audit_facts_read(&facts, log, run);
   tell_all(audit, &facts);
-  check_network(audit, &facts);
+  check_network(audit, &facts, target);
   check_width(audit, &facts);
-  check_gpus(audit, &facts);
+  if (!target) check_gpus(audit, &facts); /* else they are compared with the target's */
   check_sockets(audit, &facts);
   check_shm(audit, &facts);
   check_warnings(audit, &facts);

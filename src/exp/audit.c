@@ -92,20 +92,31 @@ static GPtrArray *variables_of(const CsimAuditSpec *spec, const CsimLog *log, gu
   return all;
 }
 
+/* The target as the run had it. Variables of the log that NCCL's rules refuse are a finding, and are left out. *wrong: set on failure. */
+static CsimAuditTarget *target_of(CsimAudit *audit, const CsimAuditSpec *spec, const CsimLog *log, guint run, int ranks, int hosts, GError **wrong) {
+  g_autoptr(GPtrArray) variables = variables_of(spec, log, run);
+  CsimAuditTarget *target = audit_load_target(spec, ranks, hosts, (const char *const *)variables->pdata, wrong);
+  if (target || !g_error_matches(*wrong, CSIM_ERROR, CSIM_ERROR_NCCL)) return target;
+  csim_audit_find(audit, CSIM_AUDIT_ENV, CSIM_LOC_NONE, "with the variables of the log the target gives: %s; it is taken without them", (*wrong)->message);
+  g_clear_error(wrong);
+  return audit_load_target(spec, ranks, hosts, spec->overrides, wrong);
+}
+
 static void run_facts(CsimAudit *audit, const CsimLogRun *run, CsimColl coll) {
   if (!run->rows->len) return;
-  csim_audit_fact(audit, "run at line %u: %s, %s%d ranks on %d hosts, %u rows%s%s", run->loc.line,
-                  coll == CSIM_N_COLLS ? "collective not named" : csim_coll_name(coll), run->n_ranks ? "" : "unknown, counted as ",
-                  run->n_ranks, run->n_hosts, run->rows->len, run->nccl_version ? ", NCCL " : "", run->nccl_version ? run->nccl_version : "");
+  g_autofree char *ranks = run->n_ranks ? g_strdup_printf("%d ranks", run->n_ranks) : g_strdup("unknown number of ranks");
+  g_autofree char *hosts = run->n_hosts ? g_strdup_printf(" on %d host%s", run->n_hosts, run->n_hosts == 1 ? "" : "s") : g_strdup("");
+  csim_audit_fact(audit, "run at line %u: %s, %s%s, %u row%s%s%s", run->loc.line, coll == CSIM_N_COLLS ? "collective not named" : csim_coll_name(coll),
+                  ranks, hosts, run->rows->len, run->rows->len == 1 ? "" : "s", run->nccl_version ? ", NCCL " : "",
+                  run->nccl_version ? run->nccl_version : "");
 }
 
 static gboolean audit_one_run(CsimAudit *audit, const CsimAuditSpec *spec, const CsimLog *log, guint index, GError **error) {
   const CsimLogRun *run = csim_log_run(log, index);
   CsimColl coll;
-  if (!audit_collective(spec, run->coll_from ? run->coll : CSIM_N_COLLS, &coll, error)) return FALSE;
-  g_autoptr(GPtrArray) variables = variables_of(spec, log, index);
   GError *wrong = NULL;
-  g_autoptr(CsimAuditTarget) target = audit_load_target(spec, run->n_ranks, run->n_hosts, (const char *const *)variables->pdata, &wrong);
+  if (!audit_collective(spec, run->coll_from ? run->coll : CSIM_N_COLLS, &coll, error)) return FALSE;
+  g_autoptr(CsimAuditTarget) target = target_of(audit, spec, log, index, run->n_ranks, run->n_hosts, &wrong);
   if (wrong) {
     g_propagate_error(error, wrong);
     return FALSE;
@@ -120,28 +131,32 @@ static gboolean audit_one_run(CsimAudit *audit, const CsimAuditSpec *spec, const
   return TRUE;
 }
 
-/* NCCL lines after the last run, or without any. */
-static gboolean audit_rest(CsimAudit *audit, const CsimAuditSpec *spec, const CsimLog *log, GError **error) {
-  guint index = log->runs->len;
+/* "comm ... nRanks 16 nNodes 2" of the lines that belong to no run; FALSE if there is no line at all. */
+static gboolean shape_of_rest(const CsimLog *log, guint index, int *ranks, int *nodes) {
   gboolean any = FALSE;
-  int ranks = 0, nodes = 0;
+  *ranks = *nodes = 0;
   for (guint i = 0; i < log->debug->len; i++) {
     const CsimLogDebug *line = csim_log_debug(log, i);
     if (line->run != index) continue;
     any = TRUE;
     const char *text = g_str_has_prefix(line->text, "comm ") ? strstr(line->text, " nRanks ") : NULL;
-    if (text) sscanf(text, " nRanks %d nNodes %d", &ranks, &nodes);
+    if (text) sscanf(text, " nRanks %d nNodes %d", ranks, nodes);
   }
-  if (!any) return TRUE;
-  g_autoptr(GPtrArray) variables = variables_of(spec, log, index);
+  if (*ranks < 1 || *nodes < 1 || *ranks > 1 << 20 || *nodes > *ranks) *ranks = *nodes = 0;
+  return any;
+}
+
+/* NCCL lines after the last run, or without any. */
+static gboolean audit_rest(CsimAudit *audit, const CsimAuditSpec *spec, const CsimLog *log, GError **error) {
+  int ranks, nodes;
   GError *wrong = NULL;
-  gboolean sane = ranks > 0 && nodes > 0 && ranks < 1 << 20;
-  g_autoptr(CsimAuditTarget) target = audit_load_target(spec, sane ? ranks : 0, sane ? nodes : 0, (const char *const *)variables->pdata, &wrong);
+  if (!shape_of_rest(log, log->runs->len, &ranks, &nodes)) return TRUE;
+  g_autoptr(CsimAuditTarget) target = target_of(audit, spec, log, log->runs->len, ranks, nodes, &wrong);
   if (wrong) {
     g_propagate_error(error, wrong);
     return FALSE;
   }
-  audit_nccl(audit, log, index, target);
+  audit_nccl(audit, log, log->runs->len, target);
   return TRUE;
 }
 
