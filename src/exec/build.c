@@ -48,7 +48,8 @@ static gboolean shares_block(const CsimExec *x, const Rank *r, CsimRole role) {
 }
 
 static void add_lane(CsimExec *x, GArray *lanes, CsimLane id, uint32_t block, uint32_t sm_link) {
-  Lane l = {.rank = (uint32_t)id.rank, .channel = (uint16_t)id.channel, .block = block, .sm_link = sm_link, .state = LANE_DONE};
+  Lane l = {.rank = (uint32_t)id.rank, .channel = (uint16_t)id.channel, .block = block, .sm_link = sm_link, .flow_hint = CSIM_FLUID_HINT_NONE,
+            .state = LANE_DONE};
   l.role = (uint8_t)csim_plan_role(x->plan, id);
   l.n_recv = (uint16_t)csim_plan_n_peers(x->plan, id, FALSE);
   l.n_send = (uint16_t)csim_plan_n_peers(x->plan, id, TRUE);
@@ -209,7 +210,7 @@ static gboolean needs_flush(const CsimExec *x, uint32_t rx_rank, const CsimConn 
 static gboolean set_net(CsimExec *x, uint32_t index, const CsimConn *how, uint32_t from, uint32_t to, GArray *nets, GError **error) {
   Conn *c = &x->conns[index];
   uint32_t tx = how->pxn_rank >= 0 ? (uint32_t)how->pxn_rank : from;
-  Net n = {.conn = index, .tx_rank = tx, .rx_rank = to};
+  Net n = {.conn = index, .tx_rank = tx, .rx_rank = to, .flow_hint = CSIM_FLUID_HINT_NONE};
   if (needs_flush(x, to, how)) n.flush = x->net_model.flush;
   if (!set_net_buffers(x, c, how, gpu_of(x, from), gpu_of(x, to), error)) return FALSE;
   if (!set_wire(x, &n, how, gpu_of(x, tx), gpu_of(x, to), index, error)) return FALSE;

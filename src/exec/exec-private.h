@@ -55,6 +55,7 @@ typedef struct {
   uint32_t ops;              /* operations done in this kernel */
   float sm_ps;               /* of the operation at hand, see CsimOpCost */
   uint32_t sm_link;          /* fluid link of a block shared with another lane, or NO_INDEX */
+  uint32_t flow_hint;        /* csim_fluid_start_hinted's */
   uint16_t n_recv, n_send, channel;
   uint16_t input;            /* the next one to look at; NO_OP: there is no operation at hand */
   uint16_t flags;            /* of the primitive */
@@ -74,6 +75,7 @@ typedef struct {
   uint32_t tx_rank, rx_rank;   /* whose proxies work */
   uint32_t links;              /* first entry in CsimExec.links */
   uint16_t n_links;
+  uint32_t flow_hint;          /* csim_fluid_start_hinted's */
   gboolean flowing;
   CsimRate cap;                /* of one message alone */
   uint32_t posted, queued, sent, wire, arrived, granted; /* operations that have passed each stage */
@@ -98,6 +100,10 @@ typedef struct {
   uint16_t gpu;                /* index in CsimExec.gpus */
   uint16_t iteration;
 } Rank;
+
+/* Draws that were made: equivalent lanes of all ranks draw the same values at about the same time. Direct-mapped. */
+#define DRAWS 8192
+typedef struct { uint64_t key; double unit; } Draw; /* unit: uniform in [-1, 1) */
 
 struct CsimExec {
   CsimExecSpec spec;
@@ -140,6 +146,7 @@ struct CsimExec {
   uint32_t work_head, work_n;
   uint8_t *in_work;            /* per lane */
   uint32_t ranks_done;
+  Draw *draws;                 /* DRAWS; key 0: none */
   uint32_t trace_names[16], trace_rate; /* by the primitive's flags */
   CsimTime *period_end;        /* [iteration]: mean end of the kernels over ranks, summed as it comes */
 };
@@ -163,7 +170,7 @@ void exec_lane_kernel(CsimExec *x, uint32_t lane, CsimTime start); /* a kernel b
 void exec_poke(CsimExec *x, uint32_t lane);                        /* an input became known */
 void exec_drain_work(CsimExec *x);
 void exec_lane_event(CsimExec *x, const CsimEvent *event);
-double exec_jitter(const CsimExec *x, const Lane *lane);
+double exec_jitter(CsimExec *x, const Lane *lane);
 
 /* net.c */
 void exec_net_post(CsimExec *x, uint32_t net, CsimTime kernel_done, CsimBytes wire_bytes);

@@ -63,6 +63,7 @@ CsimExec *csim_exec_new(const CsimExecSpec *spec, GError **error) {
   x->fluid_of = g_new(uint32_t, csim_machine_n_links(spec->machine));
   csim_net_model_init(csim_machine_catalogue(spec->machine), transport_name(fabric->transport), fabric->mtu, &x->net_model);
   csim_shm_model_init(csim_machine_catalogue(spec->machine), &x->shm_model);
+  x->draws = g_new0(Draw, DRAWS);
   exec_shape_init(x);
   return x;
 }
@@ -73,6 +74,7 @@ void csim_exec_free(CsimExec *x) {
   g_array_unref(x->loads);
   g_free(x->rank_gpu);
   g_free(x->costs);
+  g_free(x->draws);
   g_free(x->fluid_of);
   g_free(x->node_first);
   g_free(x->node_ranks);

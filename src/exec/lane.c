@@ -31,12 +31,17 @@ void exec_poke(CsimExec *x, uint32_t lane) {
 }
 
 /* Uniform in [1 - jitter, 1 + jitter), the same for equivalent lanes of all ranks: keyed by channel, role and operation. */
-double exec_jitter(const CsimExec *x, const Lane *l) {
+double exec_jitter(CsimExec *x, const Lane *l) {
   double amplitude = x->costs[x->ranks[l->rank].gpu].gpu->jitter;
   if (amplitude == 0) return 1;
   uint64_t entity = ((uint64_t)l->channel << 8) | l->role;
-  uint64_t draw = csim_rng_at(x->spec.seed, entity, RNG_OVERHEAD, l->ops);
-  return 1 + amplitude * ((double)(draw >> 11) * 0x1p-52 - 1);
+  uint64_t key = entity << 32 | (uint64_t)(l->ops + 1);
+  Draw *d = &x->draws[(l->ops + entity * 151) % DRAWS]; /* entities are 256 apart: spread them over the table */
+  if (d->key != key) {
+    uint64_t draw = csim_rng_at(x->spec.seed, entity, RNG_OVERHEAD, l->ops);
+    *d = (Draw){key, (double)(draw >> 11) * 0x1p-52 - 1};
+  }
+  return 1 + amplitude * d->unit;
 }
 
 /* --- next operation ------------------------------------------------------------------------------------------------ */
@@ -320,7 +325,7 @@ static void start_flow(CsimExec *x, uint32_t lane, Lane *l) {
   guint n = op_links(x, l, buf, &links);
   CsimRate cap = (CsimRate)((double)l->bytes * 1e12 / (double)MAX(l->duration, 1));
   l->state = LANE_FLOWING;
-  csim_fluid_start(x->fluid, links, n, l->bytes, MAX(cap, 1), x->handler, EV_LANE_FLOW, lane, 0);
+  csim_fluid_start_hinted(x->fluid, &l->flow_hint, links, n, l->bytes, MAX(cap, 1), x->handler, EV_LANE_FLOW, lane, 0);
 }
 
 /* All inputs are known: fixes start and duration. TRUE when the operation is over at once (it crosses no shared link). */

@@ -23,7 +23,7 @@ static uint32_t hash_key(const CsimFlowLink *links, guint n_links, CsimRate cap)
     h = (h ^ ((uint64_t)links[i].link << 32 | bits)) * UINT64_C(0xD6E8FEB86659FD93);
     h ^= h >> 32;
   }
-  return (uint32_t)(h ^ h >> 32);
+  return (uint32_t)h;
 }
 
 static gboolean same_key(const CsimFluid *f, const Class *c, const CsimFlowLink *links, guint n_links,
@@ -145,12 +145,17 @@ static uint32_t new_class(CsimFluid *f, const CsimFlowLink *links, guint n_links
   return class;
 }
 
-uint32_t csim_fluid_class(CsimFluid *f, const CsimFlowLink *links, guint n_links, CsimRate cap) {
+static uint32_t look_up(CsimFluid *f, const CsimFlowLink *links, guint n_links, CsimRate cap) {
   uint32_t hash = hash_key(links, n_links, cap), mask = f->n_buckets - 1;
   for (uint32_t at = hash & mask; f->n_buckets > 0 && f->buckets[at].class != NONE; at = (at + 1) & mask)
     if (f->buckets[at].hash == hash && same_key(f, &f->classes[f->buckets[at].class], links, n_links, cap))
       return f->buckets[at].class;
   return new_class(f, links, n_links, cap, hash);
+}
+
+uint32_t csim_fluid_class(CsimFluid *f, uint32_t *hint, const CsimFlowLink *links, guint n_links, CsimRate cap) {
+  if (*hint < f->n_classes && same_key(f, &f->classes[*hint], links, n_links, cap)) return *hint;
+  return *hint = look_up(f, links, n_links, cap);
 }
 
 /* ---- active and empty ---- */

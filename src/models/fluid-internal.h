@@ -160,7 +160,8 @@ struct CsimFluid {
 /* fluid-class.c */
 /* A larger copy of an array, at a multiple of 64 so that no element lies across cache lines; for free(). */
 void *csim_fluid_grow(void *array, gsize old_bytes, gsize new_bytes);
-uint32_t csim_fluid_class(CsimFluid *f, const CsimFlowLink *links, guint n_links, CsimRate cap);
+/* hint: a class that it may be, and then is. */
+uint32_t csim_fluid_class(CsimFluid *f, uint32_t *hint, const CsimFlowLink *links, guint n_links, CsimRate cap);
 void csim_fluid_class_activate(CsimFluid *f, uint32_t class);
 void csim_fluid_class_deactivate(CsimFluid *f, uint32_t class);
 /* Takes classes without flows out of the link's list. */

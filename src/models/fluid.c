@@ -214,6 +214,12 @@ static void end_flow(CsimFluid *f, uint32_t flow, double bytes) {
 
 CsimFlowId csim_fluid_start(CsimFluid *f, const CsimFlowLink *links, guint n_links, CsimBytes bytes, CsimRate cap,
                             uint16_t handler, uint16_t kind, uint32_t entity, uint64_t arg) {
+  uint32_t hint = CSIM_FLUID_HINT_NONE;
+  return csim_fluid_start_hinted(f, &hint, links, n_links, bytes, cap, handler, kind, entity, arg);
+}
+
+CsimFlowId csim_fluid_start_hinted(CsimFluid *f, uint32_t *hint, const CsimFlowLink *links, guint n_links, CsimBytes bytes, CsimRate cap,
+                                   uint16_t handler, uint16_t kind, uint32_t entity, uint64_t arg) {
   g_assert(n_links <= CSIM_FLUID_MAX_LINKS && bytes >= 0 && cap >= 0 && (n_links > 0 || cap > 0));
   f->now = csim_engine_now(f->engine);
   f->stats.started++;
@@ -221,7 +227,7 @@ CsimFlowId csim_fluid_start(CsimFluid *f, const CsimFlowLink *links, guint n_lin
     csim_engine_at(f->engine, f->now, handler, kind, entity, arg);
     return CSIM_FLOW_NONE;
   }
-  uint32_t class = csim_fluid_class(f, links, n_links, cap);
+  uint32_t class = csim_fluid_class(f, hint, links, n_links, cap);
   uint32_t flow = take_flow(f);
   Flow *fl = &f->flows[flow];
   fl->bytes = bytes;

@@ -31,6 +31,7 @@ typedef struct CsimFluid CsimFluid;
 typedef uint32_t CsimLinkId;
 typedef uint32_t CsimFlowId;
 #define CSIM_FLOW_NONE UINT32_MAX
+#define CSIM_FLUID_HINT_NONE UINT32_MAX
 #define CSIM_FLUID_MAX_LINKS 160 /* per flow; multicast in an NVL72 domain touches 2 x 72 ports */
 #define CSIM_FLUID_MAX_WEIGHT 1e6f /* sums over 500 000 flows stay within 63 bits */
 #define CSIM_FLUID_SOFT_FLOOR 1e-4 /* a slow-down below this share is none: it buys an event-free link */
@@ -54,6 +55,9 @@ typedef struct { CsimLinkId link; float weight; } CsimFlowLink;
  * cap > 0. Zero bytes complete at this instant, and CSIM_FLOW_NONE is returned. */
 CsimFlowId csim_fluid_start(CsimFluid *fluid, const CsimFlowLink *links, guint n_links, CsimBytes bytes, CsimRate cap,
                             uint16_t handler, uint16_t kind, uint32_t entity, uint64_t arg);
+/* The same for a caller whose transfers repeat: *hint, CSIM_FLUID_HINT_NONE at first, is this module's memory of the last one and saves the look-up. */
+CsimFlowId csim_fluid_start_hinted(CsimFluid *fluid, uint32_t *hint, const CsimFlowLink *links, guint n_links, CsimBytes bytes, CsimRate cap,
+                                   uint16_t handler, uint16_t kind, uint32_t entity, uint64_t arg);
 /* Ends a flow without firing. A flow that has completed, or CSIM_FLOW_NONE, is a no-op (ids carry 8 bits of
  * generation: do not keep one for ever). */
 void csim_fluid_cancel(CsimFluid *fluid, CsimFlowId flow);
