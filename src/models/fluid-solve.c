@@ -73,16 +73,24 @@ static double next_level(CsimFluid *f) {
   return lowest;
 }
 
-static void fix(CsimFluid *f, uint32_t class, double rate) {
+static void fix_at_cap(CsimFluid *f, uint32_t class) {
   Class *c = &f->classes[class];
   c->fixed = TRUE;
   for (uint32_t i = c->first; i < c->first + c->n_links; i++) {
     LinkCold *cold = &f->cold[f->incidences[i].link];
     int64_t weight = (int64_t)c->flows * f->incidences[i].weight;
     cold->open -= weight;
-    cold->available = MAX(0, cold->available - (double)weight * rate);
+    cold->available = MAX(0, cold->available - (double)weight * (double)c->cap);
   }
-  set_max_min(f, class, rate);
+  set_max_min(f, class, (double)c->cap);
+}
+
+static void fix_at_level(CsimFluid *f, uint32_t class, double level) {
+  Class *c = &f->classes[class];
+  c->fixed = TRUE;
+  for (uint32_t i = c->first; i < c->first + c->n_links; i++)
+    f->cold[f->incidences[i].link].open -= (int64_t)c->flows * f->incidences[i].weight;
+  set_max_min(f, class, level);
 }
 
 /* Classes that reach their caps before the water reaches `level`. */
@@ -91,21 +99,41 @@ static gboolean fix_capped(CsimFluid *f, double level) {
   for (guint k = 0; k < f->component_classes.n; k++) {
     Class *c = &f->classes[f->component_classes.at[k]];
     if (c->fixed || c->cap == 0 || (double)c->cap > level) continue;
-    fix(f, f->component_classes.at[k], (double)c->cap);
+    fix_at_cap(f, f->component_classes.at[k]);
     any = TRUE;
   }
   return any;
 }
 
-static void fix_bound(CsimFluid *f, double level) {
+/* All of them before a flow is fixed: two links that are full together both bind, whichever comes first. `level` of the links
+ * becomes their open weight before this round. */
+static void mark_bound(CsimFluid *f, double level) {
   for (guint k = 0; k < f->component_links.n; k++) {
     Link *l = &f->links[f->component_links.at[k]];
-    const LinkCold *cold = &f->cold[f->component_links.at[k]];
-    if (cold->open == 0 || !l->tight || cold->level > level) continue;
-    l->bound = TRUE;
-    for (uint32_t i = l->first; i != NONE; i = f->incidences[i].next)
-      if (!f->classes[f->incidences[i].class].fixed) fix(f, f->incidences[i].class, level);
+    LinkCold *cold = &f->cold[f->component_links.at[k]];
+    if (cold->open != 0 && l->tight && cold->level <= level) l->bound = TRUE;
+    cold->level = (double)cold->open;
   }
+}
+
+/* Flows of one level leave their links in one step: what is left then depends neither on the order of the classes nor on whether
+ * a class of weight 2 stands for two of weight 1 (exec/collapse.h). */
+static void take_level(CsimFluid *f, double level) {
+  for (guint k = 0; k < f->component_links.n; k++) {
+    LinkCold *cold = &f->cold[f->component_links.at[k]];
+    cold->available = MAX(0, cold->available - (cold->level - (double)cold->open) * level);
+  }
+}
+
+static void fix_bound(CsimFluid *f, double level) {
+  mark_bound(f, level);
+  for (guint k = 0; k < f->component_links.n; k++) {
+    const Link *l = &f->links[f->component_links.at[k]];
+    if (!l->bound || f->cold[f->component_links.at[k]].open == 0) continue;
+    for (uint32_t i = l->first; i != NONE; i = f->incidences[i].next)
+      if (!f->classes[f->incidences[i].class].fixed) fix_at_level(f, f->incidences[i].class, level);
+  }
+  take_level(f, level);
 }
 
 static void drop_fixed(CsimFluid *f) {

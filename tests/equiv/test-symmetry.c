@@ -5,6 +5,9 @@
 #include "../unit/exec/lab.h"
 #include "base/units.h"
 
+#include <glib/gstdio.h>
+#include <stdlib.h>
+
 typedef struct {
   const char *target;
   const char *algo, *proto; /* NULL: NCCL's choice */
@@ -40,6 +43,7 @@ static void assert_same_loads(const CsimLinkLoad *a, guint n_a, const CsimLinkLo
   for (guint i = 0; i < n_a; i++) {
     g_assert_cmpuint(a[i].link, ==, b[i].link);
     g_assert_cmpint(a[i].use.busy, ==, b[i].use.busy);
+    g_assert_cmpint(a[i].use.binding, ==, b[i].use.binding);
     g_assert_cmpfloat_with_epsilon(a[i].use.bytes, b[i].use.bytes, 1e-6 * a[i].use.bytes);
   }
 }
@@ -56,8 +60,8 @@ static double compare(const Case *c) {
   g_assert_cmpfloat(full.where.link, ==, collapsed.where.link);
   g_assert_cmpfloat(full.where.wait, ==, collapsed.where.wait);
   g_assert_cmpfloat(full.where.credit, ==, collapsed.where.credit);
-  g_assert_cmpuint(full.where.busiest, ==, collapsed.where.busiest);
   assert_same_loads(full_loads, n_full, loads, n);
+  g_assert_cmpuint(full.where.busiest, ==, collapsed.where.busiest);
   g_assert_cmpuint(collapsed.events, <=, full.events);
   return (double)full.events / (double)MAX(collapsed.events, 1);
 }
@@ -126,6 +130,57 @@ static void test_gain(void) {
   g_assert_cmpfloat(compare(&rest), <, 2);
 }
 
+/* --- random clusters: fabrics, routings, oversubscription, mixed nodes ------------------------------------------------- */
+
+static const char *pick(GRand *rand, const char *const *list, guint n) { return list[g_rand_int_range(rand, 0, (gint)n)]; }
+#define PICK(rand, list) pick(rand, list, G_N_ELEMENTS(list))
+
+static char *random_cluster(GRand *rand) {
+  static const char *const nodes[] = {"dgx-h100", "dgx-h100", "dgx-a100", "hgx-h200", "dgx-1v"};
+  static const char *const kinds[] = {"switch", "fat-tree", "rail", "rail"};
+  static const char *const routings[] = {"static", "ecmp", "adaptive", "adaptive"};
+  static const char *const ratios[] = {"1", "2", "4"};
+  const char *kind = PICK(rand, kinds), *node = PICK(rand, nodes);
+  gboolean mixed = g_rand_int_range(rand, 0, 8) == 0, one_switch = g_str_equal(kind, "switch");
+  return g_strdup_printf("{\"nodes\": [{\"count\": %d, \"xml\": \"%s\"}%s], \"fabric\": {\"kind\": \"%s\", \"radix\": %d, "
+                         "\"oversubscription\": %s, \"routing\": \"%s\"}}",
+                         g_rand_int_range(rand, 1, 9), node, mixed ? ", {\"count\": 1, \"xml\": \"dgx-h100\"}" : "", kind,
+                         one_switch ? 128 : 16 << g_rand_int_range(rand, 0, 2), PICK(rand, ratios), PICK(rand, routings));
+}
+
+static void random_case(GRand *rand, const char *file) {
+  static const char *const protos[] = {"LL", "LL128", "Simple"};
+  static const CsimColl colls[] = {CSIM_COLL_ALL_REDUCE, CSIM_COLL_ALL_REDUCE, CSIM_COLL_ALL_GATHER, CSIM_COLL_REDUCE_SCATTER,
+                                   CSIM_COLL_BROADCAST, CSIM_COLL_ALLTOALL, CSIM_COLL_SENDRECV};
+  g_autofree char *text = random_cluster(rand);
+  GError *error = NULL;
+  g_file_set_contents(file, text, -1, &error);
+  g_assert_no_error(error);
+  CsimColl coll = colls[g_rand_int_range(rand, 0, G_N_ELEMENTS(colls))];
+  Case c = {.target = file, .coll = coll, .bytes = 4 * (CsimBytes)g_rand_int_range(rand, 1, 600000), .seed = g_rand_int(rand), .iters = 2};
+  if (g_rand_int_range(rand, 0, 2)) c.bytes = (CsimBytes)1 << g_rand_int_range(rand, 10, 23);
+  if (coll <= CSIM_COLL_BROADCAST || coll == CSIM_COLL_ALL_REDUCE) {
+    c.algo = coll == CSIM_COLL_ALL_REDUCE && g_rand_int_range(rand, 0, 3) == 0 ? "Tree" : "Ring";
+    c.proto = PICK(rand, protos);
+  }
+  g_test_message("%s", text);
+  compare(&c);
+}
+
+static void test_random(void) {
+  g_autofree char *folder = g_dir_make_tmp("collsim-XXXXXX", NULL), *file = g_build_filename(folder, "cluster.json", NULL);
+  const char *first = g_getenv("COLLSIM_TEST_FIRST"), *count = g_getenv("COLLSIM_TEST_COUNT");
+  guint from = first ? (guint)atoi(first) : 1, n = count ? (guint)atoi(count) : 40;
+  for (guint i = from; i < from + n; i++) {
+    GRand *rand = g_rand_new_with_seed(i);
+    g_test_message("random case %u", i);
+    random_case(rand, file);
+    g_rand_free(rand);
+  }
+  g_remove(file);
+  g_rmdir(folder);
+}
+
 int main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/symmetry/gain", test_gain);
@@ -135,5 +190,6 @@ int main(int argc, char **argv) {
   g_test_add_func("/symmetry/nvls", test_nvls);
   g_test_add_func("/symmetry/p2p", test_p2p);
   g_test_add_func("/symmetry/machines", test_machines);
+  g_test_add_func("/symmetry/random", test_random);
   return g_test_run();
 }
