@@ -123,33 +123,41 @@ static Bed *victim_bed(const CsimPktSpec *spec) {
 
 static double gbps_of(const CsimPktQpStats *stats) { return (double)stats->acked * 8e3 / (double)(stats->last_ack - stats->first_post); }
 
-static void victim(CsimPacketReport *report, const CsimPktSpec *spec, double target, double tolerance, const char *name) {
+/* Goodput of the victim and the mean of the others. */
+static void victim_run(CsimPacketReport *report, const CsimPktSpec *spec, double *victim, double *incast) {
   g_autoptr(Bed) bed = victim_bed(spec);
-  double incast = 0;
   bed_send(bed, 20000000, 0);
   bed_run(bed, CSIM_TIME_NEVER, report);
-  for (guint i = 0; i < 7; i++) {
+  for (guint i = 0; i < 8; i++) {
     CsimPktQpStats stats = csim_pkt_qp_stats(bed->net, i);
-    incast += gbps_of(&stats) / 7;
+    if (i == 7) *victim += gbps_of(&stats);
+    else *incast += gbps_of(&stats) / 7;
   }
-  CsimPktQpStats stats = csim_pkt_qp_stats(bed->net, 7);
-  packet_near(report, target, gbps_of(&stats), tolerance, "Gb/s", "victim, %s", name);
-  if (!spec->dcqcn_on) packet_near(report, incast, gbps_of(&stats), 0.05, "Gb/s", "victim against an incast flow, %s", name);
-  packet_near(report, 0, (double)bed_result(bed).drops, 0, "drops", "%s", name);
+  packet_near(report, 0, (double)bed_result(bed).drops, 0, "drops", "seed %d", (int)spec->seed);
+}
+
+/* The queue to the spine just reaches Kmin: whether the victim is marked once or not is a draw, so the mean of eight seeds. */
+static void victim_mean(CsimPacketReport *report, CsimPktSpec *spec, double target, const char *name) {
+  double victim = 0, incast = 0;
+  for (spec->seed = 1; spec->seed <= 8; spec->seed++) victim_run(report, spec, &victim, &incast);
+  packet_near(report, target, victim / 8, 0.25, "Gb/s", "victim, %s, mean of 8 seeds", name);
 }
 
 void packet_victim(CsimPacketReport *report) {
   CsimPktSpec spec = csim_pkt_spec_roce();
+  double victim = 0, incast = 0;
   spec.mtu = 1000;
-  victim(report, &spec, 14.0, 0.05, "PFC alone");
+  victim_run(report, &spec, &victim, &incast);
+  packet_near(report, 14.0, victim, 0.05, "Gb/s", "victim, PFC alone");
+  packet_near(report, incast, victim, 0.05, "Gb/s", "victim against an incast flow, PFC alone");
   spec.dcqcn_on = TRUE;
   spec.cnp_interval = 0; /* there every ACK of a marked packet notifies */
   spec.dcqcn = csim_dcqcn_hpcc(100 * (CsimRate)GBPS);
-  victim(report, &spec, 68.4, 0.25, "ConnectX's machine");
+  victim_mean(report, &spec, 68.4, "ConnectX's machine");
   spec.dcqcn.alpha_period = spec.dcqcn.timer = 55 * CSIM_US;
   spec.dcqcn.cut_period = 50 * CSIM_US;
   spec.dcqcn.threshold = 5;
-  victim(report, &spec, 52.4, 0.25, "the same with the paper's timers");
+  victim_mean(report, &spec, 52.4, "the same with the paper's timers");
 }
 
 /* ---- speed: a random permutation at 400 Gb/s, 16 MiB each ---- */

@@ -33,11 +33,21 @@ void packet_pfc_incast(CsimPacketReport *report) {
     }
 }
 
-/* ---- 4: the same file, rows incast_static_xoff ---- */
+/*
+ * ---- 4: the same file, rows incast_static_xoff ----
+ * XOFF, one frame over it, and what comes in at line rate for two cable delays. With two senders of which each gets half of the egress all the
+ * time, an account fills at half the rate while the PAUSE is on its way: then the figure is a limit.
+ */
+
+static void check_ingress(CsimPacketReport *report, guint n, double target, double ours, double two_frames, int gbps) {
+  if (n == 2) packet_at_most(report, target * (1 + two_frames), ours, "bytes", "largest ingress account, 2:1 in step, %d Gb/s", gbps);
+  else packet_near(report, target, ours, two_frames, "bytes", "largest ingress account, %u:1, %d Gb/s", n, gbps);
+}
 
 void packet_static_xoff(CsimPacketReport *report) {
   static const struct { int gbps; CsimBytes xoff; guint n; CsimBytes bytes, ingress; } rows[] = {
-    {100, 200000, 2, 124999680, 225888}, {100, 200000, 8, 31249408, 225888}, {100, 200000, 32, 7812096, 225888}, {400, 500000, 8, 124997632, 602910}, {400, 500000, 32, 31248384, 602910}};
+    {100, 200000, 2, 124999680, 225888}, {100, 200000, 8, 31249408, 225888}, {100, 200000, 32, 7812096, 225888},
+    {400, 500000, 2, 499998720, 602910}, {400, 500000, 8, 124997632, 602910}, {400, 500000, 32, 31248384, 602910}};
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
     CsimPktSpec spec = csim_pkt_spec_roce();
     CsimPktSwitch sw = plain_switch(1000000000);
@@ -49,7 +59,7 @@ void packet_static_xoff(CsimPacketReport *report) {
     bed_send(bed, rows[i].bytes, 0);
     bed_run(bed, CSIM_TIME_NEVER, report);
     double two_frames = 2.0 * csim_pkt_data_frame(CSIM_PKT_ROCE, spec.mtu, FALSE) / (double)rows[i].ingress;
-    packet_near(report, (double)rows[i].ingress, (double)bed_result(bed).max_ingress, two_frames, "bytes", "largest ingress account, %u:1, XOFF %d kB, %d Gb/s", rows[i].n, (int)(rows[i].xoff / 1000), rows[i].gbps);
+    check_ingress(report, rows[i].n, (double)rows[i].ingress, (double)bed_result(bed).max_ingress, two_frames, rows[i].gbps);
   }
 }
 

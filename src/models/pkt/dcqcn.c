@@ -110,21 +110,28 @@ static void first_cnp(CsimRp *rp, CsimTime now) {
   rp->increased = TRUE; /* the target is the line rate either way */
 }
 
+/* As published: cut with the alpha so far, then let alpha see the CNP. */
+static void cnp_cuts(CsimRp *rp, CsimTime now) {
+  cut(rp, now);
+  rp->alpha = (1 - rp->p->g) * rp->alpha + rp->p->g;
+  rp->alpha_at = now;
+}
+
+/* ConnectX: the next alpha step and the next cut date will see it. The first CNP cuts at once and sets alpha. */
+static void cnp_waits(CsimRp *rp, CsimTime now, gboolean first) {
+  rp->alpha_cnp = !first;
+  if (!rp->cut_cnp && !first) next_cut_date(rp, now);
+  rp->cut_cnp = TRUE;
+  advance(rp, now);
+}
+
 void csim_rp_cnp(CsimRp *rp, CsimTime now) {
   gboolean first = !rp->limited;
   advance(rp, now);
   if (first) first_cnp(rp, now);
-  if (rp->p->cut_period == 0) {
-    alpha_to(rp, now);
-    cut(rp, now);
-    rp->alpha = (1 - rp->p->g) * rp->alpha + rp->p->g;
-    rp->alpha_at = now;
-  } else {
-    rp->alpha_cnp = !first;
-    if (!rp->cut_cnp && !first) next_cut_date(rp, now);
-    rp->cut_cnp = TRUE;
-    advance(rp, now);
-  }
+  else alpha_to(rp, now);
+  if (rp->p->cut_period == 0) cnp_cuts(rp, now);
+  else cnp_waits(rp, now, first);
 }
 
 double csim_rp_rate(CsimRp *rp, CsimTime now) {
