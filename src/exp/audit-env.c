@@ -20,9 +20,10 @@ static const char *nearest_name(const char *name) {
   return csim_nearest(name, (const char *const *)names->pdata);
 }
 
-/* Read before the logging is set up, or by others. */
+/* Read before the logging is set up, read by others (nccl-tests, container images, build systems), or never read by NCCL's own code. */
 static gboolean is_silent(const char *name) {
-  return g_str_has_prefix(name, "NCCL_DEBUG") || g_str_has_prefix(name, "NCCL_TESTS_") || strcmp(name, "NCCL_CONF_FILE") == 0;
+  static const char *const others[] = {"NCCL_CONF_FILE", "NCCL_VERSION", "NCCL_HOME", "NCCL_ROOT", "NCCL_LIB_DIR", "NCCL_INCLUDE_DIR", NULL};
+  return g_str_has_prefix(name, "NCCL_DEBUG") || g_str_has_prefix(name, "NCCL_TESTS_") || g_strv_contains(others, name);
 }
 
 static void check_unknown(CsimAudit *audit, const CsimLogVariable *v) {
@@ -37,7 +38,7 @@ static void check_given(CsimAudit *audit, const NcclFacts *f, const CsimLogVaria
   const NcclVariable *read = find_read(f, v->name);
   if (is_silent(v->name)) return;
   if (read) {
-    if (strcmp(read->value, v->value) == 0) return;
+    if (strcmp(read->value, v->value) == 0 || strchr(v->value, '$')) return; /* a shell's variable */
     csim_audit_find(audit, CSIM_AUDIT_ENV, read->loc, "%s was given as %s (line %u), but NCCL read %s", v->name, v->value, v->loc.line, read->value);
   } else if (!csim_nccl_var_find(v->name)) {
     check_unknown(audit, v);

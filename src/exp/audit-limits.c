@@ -62,12 +62,18 @@ static void add(CsimAuditLimit *out, guint *n, CsimAuditLimitKind kind, double b
   out[(*n)++] = (CsimAuditLimit){kind, bytes, hard, payload, what};
 }
 
+/* A GPU at the end of a chain only receives or only sends. */
+static gboolean is_one_way(CsimColl coll) {
+  return coll == CSIM_COLL_BROADCAST || coll == CSIM_COLL_REDUCE || coll == CSIM_COLL_GATHER || coll == CSIM_COLL_SCATTER;
+}
+
 static void add_inside(const CsimAuditHardware *hw, CsimColl coll, CsimAuditLimit *out, guint *n) {
   if (hw->gpus < 2) return;
   double bytes = port_bytes(hw, coll), extra = adapter_helps(hw, coll) ? 1.0 / hw->gpus : 0;
   if (hw->nvlink > 0) {
     gboolean nvls = hw->nvls && coll == CSIM_COLL_ALL_REDUCE;
-    add(out, n, CSIM_LIMIT_NVLINK, bytes, hw->nvlink + extra * hw->nics, hw->nvlink_payload + extra * hw->nics_payload,
+    double payload = is_one_way(coll) ? hw->nvlink_one_way : hw->nvlink_payload;
+    add(out, n, CSIM_LIMIT_NVLINK, bytes, hw->nvlink + extra * hw->nics, payload + extra * hw->nics_payload,
         g_strdup_printf("NVLink of a GPU, %.0f GB/s a direction%s%s", hw->nvlink * 1e-9, nvls ? ", reducing in NVSwitch" : "",
                         extra > 0 ? ", with its share of the adapters" : ""));
   } else if (hw->pcie > 0 && hw->nodes == 1) {

@@ -36,7 +36,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(CsimAuditTarget, csim_audit_target_free)
 /* The numbers that the limits are made of; rates in bytes/s, one direction. */
 typedef struct {
   int ranks, nodes, gpus;   /* gpus: of a node (NVLink domain) */
-  double nvlink, nvlink_payload; /* a GPU's NVLink ports in all; 0: none */
+  double nvlink, nvlink_payload; /* a GPU's NVLink ports in all, both directions busy; 0: none */
+  double nvlink_one_way;    /* payload when data goes in one direction: no responses to make room for */
   double pcie;              /* fastest PCIe link of the node, payload */
   double nics, nics_payload; /* a node's adapters in all; 0: none */
   double hbm;               /* a GPU's memory, read plus write */

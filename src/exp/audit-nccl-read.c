@@ -34,9 +34,14 @@ static gboolean room(const GArray *array) { return array->len < MAX_ITEMS; }
 
 /* --- network ---- */
 
+/* Adapters in "[0]mlx5_0:1/IB [1]..."; fused ones, "[0]={[0] mlx5_0:1/RoCE, [1] mlx5_1:1/RoCE}", count each. */
 static guint count_devices(const char *list) {
   guint n = 0;
-  for (const char *p = list; *p && *p != ';'; p++) n += *p == '[' && g_ascii_isdigit(p[1]);
+  for (const char *p = list; *p && *p != ';'; p++) {
+    if (*p != '[' || !g_ascii_isdigit(p[1])) continue;
+    const char *after = p + 1 + strspn(p + 1, "0123456789");
+    n += !g_str_has_prefix(after, "]={");
+  }
   return n;
 }
 
@@ -58,7 +63,7 @@ static void read_network(Reader *r) {
 static void read_gdr(Reader *r) {
   NcclFacts *f = r->f;
   const char *text = strstr(r->line->text, "GPU Direct RDMA Disabled for ");
-  if (text && f->no_gdr->len < 64) {
+  if (text && f->no_gdr->len < 64 && !g_ptr_array_find_with_equal_func(f->no_gdr, text + 29, g_str_equal, NULL)) {
     if (!f->no_gdr->len) f->no_gdr_loc = r->line->loc;
     g_ptr_array_add(f->no_gdr, (gpointer)(text + 29));
   }

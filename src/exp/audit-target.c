@@ -84,6 +84,7 @@ static void fill_gpu(const CsimAuditTarget *t, CsimAuditHardware *hw) {
   if (gen < 1 || links < 1) return;
   hw->nvlink = links * (double)csim_catalogue_rate(t->catalogue, "nvlink.%d.line", gen);
   hw->nvlink_payload = links * (double)csim_catalogue_rate(t->catalogue, "nvlink.%d.kernel", gen);
+  hw->nvlink_one_way = MAX(hw->nvlink_payload, links * (double)csim_catalogue_rate(t->catalogue, "nvlink.%d.copy", gen));
 }
 
 CsimAuditHardware csim_audit_hardware(const CsimAuditTarget *t, gboolean sharp) {

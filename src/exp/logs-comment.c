@@ -170,8 +170,9 @@ void log_take_variables(LogReader *r, const char *line) {
 }
 
 void log_take_command(LogReader *r, const char *line) {
-  if (g_str_has_prefix(line, "NCCL version ")) {
-    g_autofree char *version = g_strdup(line + 13);
+  const char *version_at = strstr(line, "NCCL version ");
+  if (version_at) {
+    g_autofree char *version = g_strdup(version_at + 13);
     r->nccl_version = g_intern_string(g_strstrip(version));
     if (r->run && !r->closed && !r->run->nccl_version) r->run->nccl_version = r->nccl_version;
   }
