@@ -24,6 +24,8 @@ typedef struct {
   uint32_t *new_conn;
   uint32_t *new_link;    /* by link class; NO_INDEX: carries nothing */
   GArray *links, *link_rates, *lane_conns;
+  GHashTable *old_paths; /* PathKey of a path -> its separator + 1, see below */
+  GHashTable *new_paths; /* PathKey of a path's quotient -> itself */
 } Quotient;
 
 /* --- who stays ------------------------------------------------------------------------------------------------------- */
@@ -89,6 +91,34 @@ static double weight_on_class(const Quotient *q, const CsimFlowLink *path, guint
   return sum;
 }
 
+/* The solver treats flows over equal paths as one group. Different paths whose quotients are equal must stay different groups: all but the
+ * first get a separator, a link of their own that never fills. */
+#define SEPARATOR_CAPACITY (INT64_MAX / 4)
+
+static GBytes *path_key(const CsimFlowLink *path, guint n) { return g_bytes_new(path, n * sizeof *path); }
+
+static uint32_t add_separator(Quotient *q) {
+  CsimPruneLink rates = {SEPARATOR_CAPACITY, 0};
+  g_array_append_val(q->link_rates, rates);
+  return q->link_rates->len - 1;
+}
+
+static void separate(Quotient *q, const CsimFlowLink *path, guint n, uint32_t first) {
+  gpointer known;
+  GBytes *old = path_key(path, n);
+  uint32_t separator = NO_INDEX;
+  if (g_hash_table_lookup_extended(q->old_paths, old, NULL, &known)) {
+    g_bytes_unref(old);
+    separator = GPOINTER_TO_UINT(known) - 1;
+  } else {
+    const CsimFlowLink *quotient = &g_array_index(q->links, CsimFlowLink, first);
+    if (!g_hash_table_add(q->new_paths, path_key(quotient, q->links->len - first))) separator = add_separator(q);
+    g_hash_table_insert(q->old_paths, old, GUINT_TO_POINTER(separator + 1));
+  }
+  CsimFlowLink link = {separator, 1};
+  if (separator != NO_INDEX) g_array_append_val(q->links, link);
+}
+
 /* Appends the quotient of a path that `paths` connections have; *first and *n_out say where it lies. */
 static gboolean take_path(Quotient *q, uint32_t paths, uint32_t *first, guint n, guint *n_out) {
   const CsimFlowLink *path = (const CsimFlowLink *)(void *)q->x->links->data + *first;
@@ -100,6 +130,7 @@ static gboolean take_path(Quotient *q, uint32_t paths, uint32_t *first, guint n,
     if (!weight_per_link(weight, paths, q->class_links[q->p->link_class[path[i].link]], &link.weight)) return FALSE;
     g_array_append_val(q->links, link);
   }
+  if (n > 0) separate(q, path, n, *first);
   *n_out = q->links->len - *first;
   return TRUE;
 }
@@ -224,9 +255,12 @@ static void collapse(CsimExec *x, const Partition *p) {
   g_autoptr(GArray) links = g_array_new(FALSE, FALSE, sizeof(CsimFlowLink));
   g_autoptr(GArray) rates = g_array_new(FALSE, FALSE, sizeof(CsimPruneLink));
   g_autoptr(GArray) lane_conns = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+  g_autoptr(GHashTable) old_paths = g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify)g_bytes_unref, NULL);
+  g_autoptr(GHashTable) new_paths = g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify)g_bytes_unref, NULL);
   Quotient q = {.x = x, .p = p, .first_rank = by_class, .class_ranks = by_class + p->n_rank_classes,
                 .class_links = by_class + 2 * p->n_rank_classes, .new_link = by_class + 2 * p->n_rank_classes + p->n_link_classes,
-                .new_lane = by_old, .new_conn = by_old + x->n_lanes, .links = links, .link_rates = rates, .lane_conns = lane_conns};
+                .new_lane = by_old, .new_conn = by_old + x->n_lanes, .links = links, .link_rates = rates, .lane_conns = lane_conns,
+                .old_paths = old_paths, .new_paths = new_paths};
   for (uint32_t i = 0; i < p->n_link_classes; i++) q.new_link[i] = NO_INDEX;
   count_classes(&q);
   number_kept(&q);
