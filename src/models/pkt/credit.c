@@ -52,6 +52,7 @@ void pkt_give_credit(CsimPktNet *net, Port *in, guint class, int frame, CsimTime
   Port *port = &net->ports[in->peer];
   Class *lane = &port->class[class];
   CsimTime arrival = at + net->spec.credit_turnaround + in->delay;
+  if (lane->ring_n == lane->ring_size) take_arrived(lane, csim_engine_now(net->engine));
   if (lane->ring_n == lane->ring_size) grow_ring(net, lane);
   lane->ring[(lane->ring_head + lane->ring_n++) & (lane->ring_size - 1)] = (Credit){arrival, blocks_of(frame)};
   if (lane->starved && !lane->credit_wake) wake_at(net, port, class, arrival);
