@@ -5,7 +5,9 @@
 
 #include <string.h>
 
-static const char *own_path(const char *path) { return strcmp(path, "-") == 0 ? "/dev/stdin" : path; }
+static const char *own_path(const char *path) {
+  return strcmp(path, "-") == 0 ? "/dev/stdin" : path;
+}
 
 static gboolean read_number(const CliArgs *args, const char *name, guint *out, GError **error) {
   const char *text = cli_args_value(args, name);
@@ -15,7 +17,8 @@ static gboolean read_number(const CliArgs *args, const char *name, guint *out, G
     *out = (guint)value;
     return TRUE;
   }
-  g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "--%s %s: a whole number from 1 to %d is needed", name, text, 1 << 20);
+  g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "--%s %s: a whole number from 1 to %d is needed", name,
+              text, 1 << 20);
   return FALSE;
 }
 
@@ -34,15 +37,17 @@ static gboolean audit_log(CsimAudit *audit, const CsimAuditSpec *spec, const cha
   g_autoptr(CsimLog) log = csim_log_read(own_path(path), error);
   if (!log) return FALSE;
   if (log->runs->len || log->debug->len) return csim_audit_log(audit, spec, log, error);
-  csim_error_set(error, CSIM_ERROR_SYNTAX, (CsimLoc){g_intern_string(path), 0, 0},
-                 "no row of nccl-tests and no line of NCCL in it; allowed: what *_perf or NCCL_DEBUG=INFO printed");
+  csim_error_set(
+      error, CSIM_ERROR_SYNTAX, (CsimLoc){g_intern_string(path), 0, 0},
+      "no row of nccl-tests and no line of NCCL in it; allowed: what *_perf or NCCL_DEBUG=INFO printed");
   return FALSE;
 }
 
 static gboolean audit_all(const CliArgs *args, CsimAudit *audit, const CsimAuditSpec *spec, GError **error) {
   g_autoptr(GPtrArray) claims = values_of(args, "claim"), pairs = values_of(args, "pairs");
   if (!cli_args_n_operands(args) && claims->len == 1 && pairs->len == 1) {
-    g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "nothing to audit; give a log (- for standard input), --claim or --pairs");
+    g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE,
+                "nothing to audit; give a log (- for standard input), --claim or --pairs");
     return FALSE;
   }
   for (guint i = 0; i + 1 < claims->len; i++)
@@ -58,17 +63,16 @@ static int run_audit(const CliArgs *args) {
   g_autoptr(GError) error = NULL;
   g_autoptr(GPtrArray) variables = values_of(args, "env");
   CsimAuditSpec spec = {
-    .target = cli_args_value(args, "target"),
-    .collective = cli_args_value(args, "collective"),
-    .sharp = cli_args_flag(args, "sharp"),
-    .overrides = (const char *const *)variables->pdata,
+      .target = cli_args_value(args, "target"),
+      .collective = cli_args_value(args, "collective"),
+      .sharp = cli_args_flag(args, "sharp"),
+      .overrides = (const char *const *)variables->pdata,
   };
-  if (!read_number(args, "nodes", &spec.n_nodes, &error) || !read_number(args, "gpus-per-node", &spec.gpus_per_node, &error)) return cli_fail(error);
+  if (!read_number(args, "nodes", &spec.n_nodes, &error) ||
+      !read_number(args, "gpus-per-node", &spec.gpus_per_node, &error))
+    return cli_fail(error);
   g_autoptr(CsimAudit) audit = csim_audit_new();
-  if (!audit_all(args, audit, &spec, &error)) {
-    cli_fail(error);
-    return CLI_USAGE;
-  }
+  if (!audit_all(args, audit, &spec, &error)) return cli_fail(error);
   g_autofree char *json = cli_args_flag(args, "json") ? csim_report_audit_json(audit) : NULL;
   g_autoptr(GString) text = g_string_new(json);
   if (!json) csim_report_audit_text(text, audit, !cli_args_flag(args, "quiet"));
@@ -77,37 +81,48 @@ static int run_audit(const CliArgs *args) {
 }
 
 static const CliOption options_table[] = {
-  {'c', "collective", "NAME", "the collective, where the log does not name it",
-   "all_reduce|all_gather|reduce_scatter|broadcast|reduce|alltoall|sendrecv|gather|scatter|hypercube", NULL},
-  {0, "target", "TARGET", "the hardware: dgx-h100*16, FILE.xml, cluster.json", "@target", NULL},
-  {0, "claim", "TEXT", "a claim instead of a log: 'all_reduce 8GB 0.9ms', 'all_reduce algbw=98.7 busbw=86.4 ranks=8'", NULL, NULL},
-  {0, "pairs", "FILE", "a table of pairs, as p2pBandwidthLatencyTest or nvbandwidth print it, or lines 'from to GB/s'", "@file", NULL},
-  {0, "sharp", NULL, "the InfiniBand switches reduce (SHARP)", NULL, NULL},
-  {'N', "nodes", "N", "number of nodes (as the target or the log says)", NULL, NULL},
-  {'g', "gpus-per-node", "N", "GPUs used of each node", NULL, NULL},
-  {'x', "env", "NAME=VALUE", "an NCCL variable that was set (those that the log shows are taken from there)", NULL, NULL},
-  {0, "json", NULL, "one object: findings, facts, what was checked", NULL, NULL},
-  {'q', "quiet", NULL, "findings only, not what was read", NULL, NULL},
-  {0},
+    {'c', "collective", "NAME", "the collective, where the log does not name it",
+     "all_reduce|all_gather|reduce_scatter|broadcast|reduce|alltoall|sendrecv|gather|scatter|hypercube",
+     NULL},
+    {0, "target", "TARGET", "the hardware: dgx-h100*16, FILE.xml, cluster.json", "@target", NULL},
+    {0, "claim", "TEXT",
+     "a claim instead of a log: 'all_reduce 8GB 0.9ms', 'all_reduce algbw=98.7 busbw=86.4 ranks=8'", NULL,
+     NULL},
+    {0, "pairs", "FILE",
+     "a table of pairs, as p2pBandwidthLatencyTest or nvbandwidth print it, or lines 'from to GB/s'", "@file",
+     NULL},
+    {0, "sharp", NULL, "the InfiniBand switches reduce (SHARP)", NULL, NULL},
+    {'N', "nodes", "N", "number of nodes (as the target or the log says)", NULL, NULL},
+    {'g', "gpus-per-node", "N", "GPUs used of each node", NULL, NULL},
+    {'x', "env", "NAME=VALUE",
+     "an NCCL variable that was set (those that the log shows are taken from there)", NULL, NULL},
+    {0, "json", NULL, "one object: findings, facts, what was checked", NULL, NULL},
+    {'q', "quiet", NULL, "findings only, not what was read", NULL, NULL},
+    {0},
 };
 static const CliOption *const tables[] = {options_table, cli_options_output, NULL};
 
 static const char *const examples[] = {
-  "collsim audit run.log --target 'dgx-h100*4'", "is every row of the log possible, and did NCCL take the NICs, channels and rings that it should?",
-  "collsim audit --claim 'all_reduce 8GB 0.9ms' --target 'dgx-h100*128' --sharp", "a claim against the limits of 1024 GPUs",
-  NULL,
+    "collsim audit run.log --target 'dgx-h100*4'",
+    "is every row of the log possible, and did NCCL take the NICs, channels and rings that it should?",
+    "collsim audit --claim 'all_reduce 8GB 0.9ms' --target 'dgx-h100*128' --sharp",
+    "a claim against the limits of 1024 GPUs",
+    NULL,
 };
 
 const CliVerb cli_verb_audit = {
-  .name = "audit",
-  .operands = "[LOG...]",
-  .summary = "check a log or a claim against its own arithmetic, the hardware's limits and what NCCL should have done",
-  .about = "Nothing is simulated. One line a finding, with the log's line; exit code 1 if there is any. Lines that begin with # say what was "
-           "read. Logs: nccl-tests of any version, with or without NCCL_DEBUG=INFO (and NCCL_DEBUG_SUBSYS=ALL, which says most).",
-  .tables = tables,
-  .min_operands = 0,
-  .max_operands = -1,
-  .operand_words = "@file",
-  .examples = examples,
-  .run = run_audit,
+    .name = "audit",
+    .operands = "[LOG...]",
+    .summary = "check a log or a claim against its own arithmetic, the hardware's limits and what NCCL "
+               "should have done",
+    .about = "Nothing is simulated. One line a finding, with the log's line; exit code 1 if there is any. "
+             "Lines that begin with # say what was "
+             "read. Logs: nccl-tests of any version, with or without NCCL_DEBUG=INFO (and "
+             "NCCL_DEBUG_SUBSYS=ALL, which says most).",
+    .tables = tables,
+    .min_operands = 0,
+    .max_operands = -1,
+    .operand_words = "@file",
+    .examples = examples,
+    .run = run_audit,
 };

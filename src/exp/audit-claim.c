@@ -18,12 +18,15 @@ static char *sharp_hint(const AuditContext *c, const CsimAuditLimit *limit) {
   return g_strdup_printf("; SHARP would lift that to busbw %.4g", busbw);
 }
 
-static void report_limit(const AuditContext *c, CsimLoc loc, const CsimAuditLimit *limit, double algbw, gboolean payload, const char *what) {
+static void report_limit(const AuditContext *c, CsimLoc loc, const CsimAuditLimit *limit, double algbw,
+                         gboolean payload, const char *what) {
   double most = (payload ? limit->payload : limit->hard) / limit->bytes * 1e-9;
   g_autofree char *hint = sharp_hint(c, limit);
-  CsimAuditFinding *f = csim_audit_find(
-    c->audit, CSIM_AUDIT_LIMIT, loc, "%s: %.3g times faster than %s allows%s: algbw at most %.4g, busbw %.4g GB/s%s", what, algbw / most,
-    limit->what, payload ? " after packet overheads" : "", most, most * csim_busbw_factor(c->coll, c->hw->ranks), hint);
+  CsimAuditFinding *f =
+      csim_audit_find(c->audit, CSIM_AUDIT_LIMIT, loc,
+                      "%s: %.3g times faster than %s allows%s: algbw at most %.4g, busbw %.4g GB/s%s", what,
+                      algbw / most, limit->what, payload ? " after packet overheads" : "", most,
+                      most * csim_busbw_factor(c->coll, c->hw->ranks), hint);
   f->factor = algbw / most;
   f->expected = most;
   f->seen = algbw;
@@ -34,9 +37,12 @@ void audit_check_limits(const AuditContext *c, CsimLoc loc, double algbw, const 
   CsimAuditLimit limits[CSIM_N_LIMITS];
   guint n = csim_audit_limits(c->hw, c->coll, limits);
   for (guint i = 0; i < n; i++) {
-    double hard = limits[i].hard / limits[i].bytes * 1e-9, payload = limits[i].payload / limits[i].bytes * 1e-9;
-    if (limits[i].bytes > 0 && algbw > hard) report_limit(c, loc, &limits[i], algbw, FALSE, what);
-    else if (limits[i].bytes > 0 && algbw > payload * PAYLOAD_TOLERANCE) report_limit(c, loc, &limits[i], algbw, TRUE, what);
+    double hard = limits[i].hard / limits[i].bytes * 1e-9,
+           payload = limits[i].payload / limits[i].bytes * 1e-9;
+    if (limits[i].bytes > 0 && algbw > hard)
+      report_limit(c, loc, &limits[i], algbw, FALSE, what);
+    else if (limits[i].bytes > 0 && algbw > payload * PAYLOAD_TOLERANCE)
+      report_limit(c, loc, &limits[i], algbw, TRUE, what);
     csim_audit_limit_clear(&limits[i]);
   }
 }
@@ -45,7 +51,7 @@ void audit_check_limits(const AuditContext *c, CsimLoc loc, double algbw, const 
 
 typedef struct {
   CsimColl coll;
-  double size, time_us;         /* NAN: not said */
+  double size, time_us; /* NAN: not said */
   CsimLogNumber algbw, busbw;
   int ranks, nodes;
 } Claim;
@@ -53,11 +59,15 @@ typedef struct {
 /* Numbers in prose are round: two digits. */
 #define CLAIM_TOLERANCE 0.025
 
-static CsimLogNumber prose(double value, double half) { return (CsimLogNumber){value, MAX(half, CLAIM_TOLERANCE * value)}; }
+static CsimLogNumber prose(double value, double half) {
+  return (CsimLogNumber){value, MAX(half, CLAIM_TOLERANCE * value)};
+}
 
 static gboolean refuse(GError **error, const char *word) {
   g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE,
-              "claim: '%s' is not understood; allowed: a collective, a size (8GB, 8GiB, 8G), a time (0.9ms), algbw=GB/s, busbw=GB/s, ranks=N, nodes=N", word);
+              "claim: '%s' is not understood; allowed: a collective, a size (8GB, 8GiB, 8G), a time (0.9ms), "
+              "algbw=GB/s, busbw=GB/s, ranks=N, nodes=N",
+              word);
   return FALSE;
 }
 
@@ -96,7 +106,8 @@ static gboolean read_word(const char *word, Claim *claim) {
     claim->time_us = csim_time_us(time);
     return TRUE;
   }
-  if ((!csim_bytes_parse(word, &bytes, NULL) && !csim_size_parse(word, &bytes, NULL)) || bytes <= 0) return FALSE;
+  if ((!csim_bytes_parse(word, &bytes, NULL) && !csim_size_parse(word, &bytes, NULL)) || bytes <= 0)
+    return FALSE;
   claim->size = (double)bytes;
   return TRUE;
 }
@@ -107,13 +118,16 @@ static gboolean read_claim(const char *text, Claim *claim, GError **error) {
     if (**word && !read_word(*word, claim)) return refuse(error, *word);
   gboolean timed = !isnan(claim->size) && !isnan(claim->time_us);
   if (timed || !isnan(claim->algbw.value) || !isnan(claim->busbw.value)) return TRUE;
-  g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "claim: nothing to check in '%s'; give a size and a time, algbw= or busbw=", text);
+  g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE,
+              "claim: nothing to check in '%s'; give a size and a time, algbw= or busbw=", text);
   return FALSE;
 }
 
 /* --- checking ---- */
 
-static AuditRange stretch(CsimLogNumber n) { return audit_range(prose(n.value, n.half)); }
+static AuditRange stretch(CsimLogNumber n) {
+  return audit_range(prose(n.value, n.half));
+}
 
 /* size / time against algbw. */
 static void check_algbw(const AuditContext *c, const Claim *claim, double computed) {
@@ -122,8 +136,10 @@ static void check_algbw(const AuditContext *c, const Claim *claim, double comput
   double apart = audit_apart(range, stretch(claim->algbw));
   if (apart <= 1) return;
   apart = MAX(computed, claim->algbw.value) / MIN(computed, claim->algbw.value);
-  csim_audit_find(c->audit, CSIM_AUDIT_ARITHMETIC, CSIM_LOC_NONE, "contradicts itself %.3g times: size over time is %.4g GB/s, algbw is given as %.4g", apart,
-                  computed, claim->algbw.value)->factor = apart;
+  csim_audit_find(c->audit, CSIM_AUDIT_ARITHMETIC, CSIM_LOC_NONE,
+                  "contradicts itself %.3g times: size over time is %.4g GB/s, algbw is given as %.4g", apart,
+                  computed, claim->algbw.value)
+      ->factor = apart;
 }
 
 /* size / time x factor against busbw. */
@@ -134,8 +150,10 @@ static void check_busbw(const AuditContext *c, const Claim *claim, double comput
   if (audit_overlap(range, stretch(claim->busbw))) return;
   double apart = MAX(busbw, claim->busbw.value) / MIN(busbw, claim->busbw.value);
   csim_audit_find(c->audit, CSIM_AUDIT_ARITHMETIC, CSIM_LOC_NONE,
-                  "contradicts itself %.3g times: size over time is algbw %.4g, so busbw %.4g as %s on %d ranks, but busbw is given as %.4g", apart,
-                  computed, busbw, csim_coll_name(c->coll), c->ranks, claim->busbw.value)->factor = apart;
+                  "contradicts itself %.3g times: size over time is algbw %.4g, so busbw %.4g as %s on %d "
+                  "ranks, but busbw is given as %.4g",
+                  apart, computed, busbw, csim_coll_name(c->coll), c->ranks, claim->busbw.value)
+      ->factor = apart;
 }
 
 static void check_ratio(const AuditContext *c, const Claim *claim) {
@@ -147,8 +165,9 @@ static void check_ratio(const AuditContext *c, const Claim *claim) {
     csim_audit_fact(c->audit, "busbw / algbw: %s", text);
     return;
   }
-  csim_audit_find(c->audit, CSIM_AUDIT_ARITHMETIC, CSIM_LOC_NONE, "busbw %.4g over algbw %.4g is not %s: %s", claim->busbw.value, claim->algbw.value,
-                  csim_coll_name(c->coll), text)->factor = audit_apart(ratio, (AuditRange){factor, factor});
+  csim_audit_find(c->audit, CSIM_AUDIT_ARITHMETIC, CSIM_LOC_NONE, "busbw %.4g over algbw %.4g is not %s: %s",
+                  claim->busbw.value, claim->algbw.value, csim_coll_name(c->coll), text)
+      ->factor = audit_apart(ratio, (AuditRange){factor, factor});
 }
 
 /* Each of the three ways in which a claim states a speed, for itself. */
@@ -167,7 +186,8 @@ static void check_speeds(const AuditContext *c, const Claim *claim, double compu
   }
   if (isnan(claim->busbw.value) || c->coll == CSIM_N_COLLS || c->ranks < 2) return;
   g_autofree char *what = g_strdup_printf("busbw %.4g GB/s", claim->busbw.value);
-  audit_check_limits(c, CSIM_LOC_NONE, (claim->busbw.value - claim->busbw.half) / csim_busbw_factor(c->coll, c->ranks), what);
+  audit_check_limits(c, CSIM_LOC_NONE,
+                     (claim->busbw.value - claim->busbw.half) / csim_busbw_factor(c->coll, c->ranks), what);
 }
 
 static void check_claim(const AuditContext *c, const Claim *claim) {
@@ -182,9 +202,11 @@ static const CsimLogNumber unsaid = {NAN, 0};
 
 gboolean csim_audit_claim(CsimAudit *audit, const CsimAuditSpec *spec, const char *text, GError **error) {
   Claim claim = {.coll = CSIM_N_COLLS, .size = NAN, .time_us = NAN, .algbw = unsaid, .busbw = unsaid};
-  if (!read_claim(text, &claim, error) || !audit_collective(spec, claim.coll, &claim.coll, error)) return FALSE;
+  if (!read_claim(text, &claim, error) || !audit_collective(spec, claim.coll, &claim.coll, error))
+    return FALSE;
   GError *wrong = NULL;
-  g_autoptr(CsimAuditTarget) target = audit_load_target(spec, claim.ranks, claim.nodes, spec->overrides, &wrong);
+  g_autoptr(CsimAuditTarget) target =
+      audit_load_target(spec, claim.ranks, claim.nodes, spec->overrides, &wrong);
   if (wrong) {
     g_propagate_error(error, wrong);
     return FALSE;
@@ -193,7 +215,8 @@ gboolean csim_audit_claim(CsimAudit *audit, const CsimAuditSpec *spec, const cha
   if (target) hw = csim_audit_hardware(target, spec->sharp);
   AuditContext context = {audit, claim.coll, claim.ranks ? claim.ranks : hw.ranks, target ? &hw : NULL};
   if (target && claim.ranks && claim.ranks != hw.ranks)
-    csim_audit_fact(audit, "the claim is about %d ranks, the target has %d: limits are those of the target", claim.ranks, hw.ranks);
+    csim_audit_fact(audit, "the claim is about %d ranks, the target has %d: limits are those of the target",
+                    claim.ranks, hw.ranks);
   audit->n_claims++;
   check_claim(&context, &claim);
   return TRUE;

@@ -22,15 +22,19 @@ static const char *nearest_name(const char *name) {
 
 /* Read before the logging is set up, read by others (nccl-tests, container images, build systems), or never read by NCCL's own code. */
 static gboolean is_silent(const char *name) {
-  static const char *const others[] = {"NCCL_CONF_FILE", "NCCL_VERSION", "NCCL_HOME", "NCCL_ROOT", "NCCL_LIB_DIR", "NCCL_INCLUDE_DIR", NULL};
-  return g_str_has_prefix(name, "NCCL_DEBUG") || g_str_has_prefix(name, "NCCL_TESTS_") || g_strv_contains(others, name);
+  static const char *const others[] = {"NCCL_CONF_FILE", "NCCL_VERSION",     "NCCL_HOME", "NCCL_ROOT",
+                                       "NCCL_LIB_DIR",   "NCCL_INCLUDE_DIR", NULL};
+  return g_str_has_prefix(name, "NCCL_DEBUG") || g_str_has_prefix(name, "NCCL_TESTS_") ||
+         g_strv_contains(others, name);
 }
 
 static void check_unknown(CsimAudit *audit, const CsimLogVariable *v) {
   const char *myth = csim_nccl_var_myth(v->name), *nearest = nearest_name(v->name);
-  if (myth) csim_audit_find(audit, CSIM_AUDIT_ENV, v->loc, "%s=%s: %s", v->name, v->value, myth);
-  else csim_audit_find(audit, CSIM_AUDIT_ENV, v->loc, "%s=%s: NCCL has no such variable%s%s%s", v->name, v->value, nearest ? "; did you mean " : "",
-                       nearest ? nearest : "", nearest ? "?" : "");
+  if (myth)
+    csim_audit_find(audit, CSIM_AUDIT_ENV, v->loc, "%s=%s: %s", v->name, v->value, myth);
+  else
+    csim_audit_find(audit, CSIM_AUDIT_ENV, v->loc, "%s=%s: NCCL has no such variable%s%s%s", v->name,
+                    v->value, nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
 }
 
 /* A job's ranks may get another value than the command line says. */
@@ -39,11 +43,15 @@ static void check_given(CsimAudit *audit, const NcclFacts *f, const CsimLogVaria
   if (is_silent(v->name)) return;
   if (read) {
     if (strcmp(read->value, v->value) == 0 || strchr(v->value, '$')) return; /* a shell's variable */
-    csim_audit_find(audit, CSIM_AUDIT_ENV, read->loc, "%s was given as %s (line %u), but NCCL read %s", v->name, v->value, v->loc.line, read->value);
+    csim_audit_find(audit, CSIM_AUDIT_ENV, read->loc, "%s was given as %s (line %u), but NCCL read %s",
+                    v->name, v->value, v->loc.line, read->value);
   } else if (!csim_nccl_var_find(v->name)) {
     check_unknown(audit, v);
   } else if (f->env_seen) {
-    csim_audit_find(audit, CSIM_AUDIT_ENV, v->loc, "%s=%s was given, but NCCL never read it: it did not reach the ranks, or nothing here asks for it", v->name, v->value);
+    csim_audit_find(
+        audit, CSIM_AUDIT_ENV, v->loc,
+        "%s=%s was given, but NCCL never read it: it did not reach the ranks, or nothing here asks for it",
+        v->name, v->value);
   }
 }
 

@@ -17,20 +17,22 @@ int audit_path_type(const char *name) {
 typedef struct {
   NcclFacts *f;
   const CsimLogDebug *line;
-  const CsimLogDebug *system;  /* the line "=== System" of the sender that is read; NULL: none yet */
+  const CsimLogDebug *system; /* the line "=== System" of the sender that is read; NULL: none yet */
   gboolean in_tree, in_paths;
-  double pci;                  /* of the last "+ PCI[bw] -" */
-  int gpu;                     /* index of the GPU whose links follow; -1 */
-  const CsimLogDebug *graph;   /* first sender of "Pattern" */
-  GHashTable *seen;            /* texts of warnings */
-  NcclTableHead head;          /* of the tuning table's block */
+  double pci;                /* of the last "+ PCI[bw] -" */
+  int gpu;                   /* index of the GPU whose links follow; -1 */
+  const CsimLogDebug *graph; /* first sender of "Pattern" */
+  GHashTable *seen;          /* texts of warnings */
+  NcclTableHead head;        /* of the tuning table's block */
 } Reader;
 
 static gboolean same_sender(const CsimLogDebug *a, const CsimLogDebug *b) {
   return a->host == b->host && a->pid == b->pid && a->tid == b->tid;
 }
 
-static gboolean room(const GArray *array) { return array->len < MAX_ITEMS; }
+static gboolean room(const GArray *array) {
+  return array->len < MAX_ITEMS;
+}
 
 /* --- network ---- */
 
@@ -53,7 +55,8 @@ static void read_network(Reader *r) {
     f->network_loc = r->line->loc;
   } else if (g_str_has_prefix(text, "NET/") && strstr(text, "No device found") && !f->no_device_loc.file) {
     f->no_device_loc = r->line->loc;
-  } else if (g_str_has_prefix(text, "NET/") && using && count_devices(using) && (!f->devices || !f->n_devices)) {
+  } else if (g_str_has_prefix(text, "NET/") && using && count_devices(using) &&
+             (!f->devices || !f->n_devices)) {
     f->devices = using + 9;
     f->n_devices = count_devices(using);
     f->devices_loc = r->line->loc;
@@ -63,7 +66,8 @@ static void read_network(Reader *r) {
 static void read_gdr(Reader *r) {
   NcclFacts *f = r->f;
   const char *text = strstr(r->line->text, "GPU Direct RDMA Disabled for ");
-  if (text && f->no_gdr->len < 64 && !g_ptr_array_find_with_equal_func(f->no_gdr, text + 29, g_str_equal, NULL)) {
+  if (text && f->no_gdr->len < 64 &&
+      !g_ptr_array_find_with_equal_func(f->no_gdr, text + 29, g_str_equal, NULL)) {
     if (!f->no_gdr->len) f->no_gdr_loc = r->line->loc;
     g_ptr_array_add(f->no_gdr, (gpointer)(text + 29));
   }
@@ -179,8 +183,8 @@ static void read_system(Reader *r) {
 static void read_pattern(Reader *r) {
   NcclPattern p = {.loc = r->line->loc};
   char intra[8] = "", inter[8] = "";
-  if (sscanf(r->line->text, "Pattern %d, crossNic %d, nChannels %d, bw %lf/%lf, type %7[A-Z0-9]/%7[A-Z0-9]", &p.pattern, &p.cross_nic, &p.channels,
-             &p.bw_intra, &p.bw_inter, intra, inter) != 7)
+  if (sscanf(r->line->text, "Pattern %d, crossNic %d, nChannels %d, bw %lf/%lf, type %7[A-Z0-9]/%7[A-Z0-9]",
+             &p.pattern, &p.cross_nic, &p.channels, &p.bw_intra, &p.bw_inter, intra, inter) != 7)
     return;
   if (!r->graph) r->graph = r->line;
   if (!same_sender(r->line, r->graph) || r->f->patterns->len >= AUDIT_MAX_PATTERNS) return;
@@ -192,14 +196,18 @@ static void read_pattern(Reader *r) {
 static void read_ring(Reader *r) {
   NcclRing ring = {.loc = r->line->loc};
   int at = 0;
-  if (sscanf(r->line->text, "Channel %d/%d : %n", &ring.channel, &ring.channels, &at) != 2 || !at || strstr(r->line->text, "->")) return;
+  if (sscanf(r->line->text, "Channel %d/%d : %n", &ring.channel, &ring.channels, &at) != 2 || !at ||
+      strstr(r->line->text, "->"))
+    return;
   ring.ranks = r->line->text + at;
   if (room(r->f->rings)) g_array_append_val(r->f->rings, ring);
 }
 
 static void read_tree(Reader *r) {
   NcclTree t = {.loc = r->line->loc};
-  if (sscanf(r->line->text, "Tree %d : %d -> %d -> %d/%d/%d", &t.channel, &t.up, &t.rank, &t.down[0], &t.down[1], &t.down[2]) != 6) return;
+  if (sscanf(r->line->text, "Tree %d : %d -> %d -> %d/%d/%d", &t.channel, &t.up, &t.rank, &t.down[0],
+             &t.down[1], &t.down[2]) != 6)
+    return;
   if (room(r->f->trees)) g_array_append_val(r->f->trees, t);
 }
 
@@ -208,12 +216,18 @@ static void read_conn(Reader *r) {
   NcclConn c = {.loc = r->line->loc};
   const char *via = strstr(r->line->text, " via "), *colon = strstr(r->line->text, " : ");
   if (!via || !colon || !g_str_has_prefix(r->line->text, "Channel ") || !room(r->f->conns)) return;
-  if (sscanf(r->line->text, "Channel %d", &c.channel) != 1 || sscanf(colon, " : %d[%*[^]]] -> %d", &c.from, &c.to) != 2) return;
+  if (sscanf(r->line->text, "Channel %d", &c.channel) != 1 ||
+      sscanf(colon, " : %d[%*[^]]] -> %d", &c.from, &c.to) != 2)
+    return;
   c.how = via + 5;
-  if (g_str_has_prefix(c.how, "P2P")) c.via = CSIM_CONN_P2P;
-  else if (g_str_has_prefix(c.how, "SHM")) c.via = CSIM_CONN_SHM;
-  else if (g_str_has_prefix(c.how, "NET")) c.via = CSIM_CONN_NET;
-  else return;
+  if (g_str_has_prefix(c.how, "P2P"))
+    c.via = CSIM_CONN_P2P;
+  else if (g_str_has_prefix(c.how, "SHM"))
+    c.via = CSIM_CONN_SHM;
+  else if (g_str_has_prefix(c.how, "NET"))
+    c.via = CSIM_CONN_NET;
+  else
+    return;
   c.gdr = strstr(c.how, "/GDRDMA") != NULL;
   c.sockets = g_str_has_prefix(c.how, "NET/Socket");
   g_array_append_val(r->f->conns, c);
@@ -223,9 +237,11 @@ static void read_channels(Reader *r) {
   NcclFacts *f = r->f;
   int coll, collnet, nvls, p2p;
   if (f->coll_channels >= 0) return;
-  if (sscanf(r->line->text, "%d coll channels, %d collnet channels, %d nvls channels, %d p2p channels", &coll, &collnet, &nvls, &p2p) == 4) {
+  if (sscanf(r->line->text, "%d coll channels, %d collnet channels, %d nvls channels, %d p2p channels", &coll,
+             &collnet, &nvls, &p2p) == 4) {
     f->nvls_channels = nvls;
-  } else if (sscanf(r->line->text, "%d coll channels, %d nvls channels, %d p2p channels", &coll, &nvls, &p2p) == 3) {
+  } else if (sscanf(r->line->text, "%d coll channels, %d nvls channels, %d p2p channels", &coll, &nvls,
+                    &p2p) == 3) {
     f->nvls_channels = nvls;
   } else if (sscanf(r->line->text, "%d coll channels, %d p2p channels", &coll, &p2p) != 2) {
     return;
@@ -250,7 +266,8 @@ static void read_comm(Reader *r) {
 static void read_variable(Reader *r) {
   char name[96];
   const char *set = strstr(r->line->text, " set by environment to ");
-  if (!set || !g_str_has_prefix(r->line->text, "NCCL_") || (gsize)(set - r->line->text) >= sizeof name) return;
+  if (!set || !g_str_has_prefix(r->line->text, "NCCL_") || (gsize)(set - r->line->text) >= sizeof name)
+    return;
   r->f->env_seen = TRUE;
   g_strlcpy(name, r->line->text, (gsize)(set - r->line->text) + 1);
   const char *id = g_intern_string(name);
@@ -279,8 +296,11 @@ static void read_choice(Reader *r) {
   int lo = 0, hi = 0;
   NcclChoice c = {.loc = r->line->loc};
   if (!strstr(text, " Bytes -> Algo ")) return;
-  int n = sscanf(text, "%31[A-Za-z]: %lld Bytes -> Algo %31s proto %15s channel{Lo..Hi}={%d..%d}", func, &bytes, algo, proto, &lo, &hi);
-  if (n < 4 || !csim_coll_parse(func, &c.coll) || !algo_of(algo, &c.algo) || !csim_proto_parse(proto, &c.proto)) return;
+  int n = sscanf(text, "%31[A-Za-z]: %lld Bytes -> Algo %31s proto %15s channel{Lo..Hi}={%d..%d}", func,
+                 &bytes, algo, proto, &lo, &hi);
+  if (n < 4 || !csim_coll_parse(func, &c.coll) || !algo_of(algo, &c.algo) ||
+      !csim_proto_parse(proto, &c.proto))
+    return;
   c.bytes = bytes;
   c.channels = n == 6 ? hi - lo + 1 : 0;
   for (guint i = 0; i < r->f->choices->len; i++) {
@@ -314,7 +334,8 @@ static void read_line(Reader *r) {
 }
 
 static void start(NcclFacts *f) {
-  *f = (NcclFacts){.ring_gdr = -1, .ring_pxn = -1, .coll_channels = -1, .nvls_channels = -1, .p2p_channels = -1};
+  *f = (NcclFacts){
+      .ring_gdr = -1, .ring_pxn = -1, .coll_channels = -1, .nvls_channels = -1, .p2p_channels = -1};
   f->patterns = g_array_new(FALSE, FALSE, sizeof(NcclPattern));
   f->gpus = g_array_new(FALSE, FALSE, sizeof(NcclGpu));
   f->nets = g_array_new(FALSE, FALSE, sizeof(NcclNet));
@@ -340,7 +361,8 @@ void audit_facts_read(NcclFacts *facts, const CsimLog *log, guint run) {
 }
 
 void audit_facts_clear(NcclFacts *f) {
-  GArray *arrays[] = {f->patterns, f->gpus, f->nets, f->rings, f->trees, f->conns, f->variables, f->choices, f->entries};
+  GArray *arrays[] = {f->patterns, f->gpus,      f->nets,    f->rings,  f->trees,
+                      f->conns,    f->variables, f->choices, f->entries};
   for (guint i = 0; i < G_N_ELEMENTS(arrays); i++) g_array_unref(arrays[i]);
   g_ptr_array_unref(f->no_width);
   g_ptr_array_unref(f->no_gdr);

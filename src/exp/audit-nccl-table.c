@@ -16,7 +16,8 @@ gboolean audit_table_head(const CsimLogDebug *line, NcclTableHead *head) {
   return TRUE;
 }
 
-static void take_cell(NcclFacts *f, const CsimLogDebug *line, CsimColl coll, CsimAlgo algo, CsimProto proto, const char *cell) {
+static void take_cell(NcclFacts *f, const CsimLogDebug *line, CsimColl coll, CsimAlgo algo, CsimProto proto,
+                      const char *cell) {
   NcclEntry e = {.loc = line->loc, .coll = coll, .algo = algo, .proto = proto};
   if (sscanf(cell, " %lf/ %lf", &e.lat_us, &e.bw_gbps) != 2 || f->entries->len >= 4096) return;
   for (guint i = 0; i < f->entries->len; i++) {
@@ -47,8 +48,10 @@ void audit_table_compare(CsimAudit *audit, const NcclFacts *facts, const CsimTun
       first->more++;
       continue;
     }
-    first = csim_audit_find(audit, CSIM_AUDIT_NCCL, e->loc, "NCCL's table has %s %s/%s at %.1f GB/s%s, the target should give %.1f%s", csim_coll_name(e->coll),
-                            csim_algo_name(e->algo), csim_proto_name(e->proto), e->bw_gbps, e->bw_gbps > 0 ? "" : " (not usable)", want,
+    first = csim_audit_find(audit, CSIM_AUDIT_NCCL, e->loc,
+                            "NCCL's table has %s %s/%s at %.1f GB/s%s, the target should give %.1f%s",
+                            csim_coll_name(e->coll), csim_algo_name(e->algo), csim_proto_name(e->proto),
+                            e->bw_gbps, e->bw_gbps > 0 ? "" : " (not usable)", want,
                             want > 0 ? "" : " (not usable)");
     first->expected = want;
     first->seen = e->bw_gbps;

@@ -21,8 +21,12 @@ char **audit_nccl_variables(const CsimLog *log, guint run) {
 /* --- facts ---- */
 
 static void tell_network(CsimAudit *audit, const NcclFacts *f) {
-  if (f->network) csim_audit_fact(audit, "network: %s%s%s", f->network, f->devices ? ", devices " : "", f->devices ? f->devices : "");
-  if (f->ring_gdr >= 0) csim_audit_fact(audit, "rings: PXN %s, GPUDirect RDMA %s", f->ring_pxn ? "on" : "off", f->ring_gdr ? "on" : "off");
+  if (f->network)
+    csim_audit_fact(audit, "network: %s%s%s", f->network, f->devices ? ", devices " : "",
+                    f->devices ? f->devices : "");
+  if (f->ring_gdr >= 0)
+    csim_audit_fact(audit, "rings: PXN %s, GPUDirect RDMA %s", f->ring_pxn ? "on" : "off",
+                    f->ring_gdr ? "on" : "off");
 }
 
 static void tell_connections(CsimAudit *audit, const NcclFacts *f) {
@@ -34,19 +38,28 @@ static void tell_connections(CsimAudit *audit, const NcclFacts *f) {
     net += c->via == CSIM_CONN_NET;
     gdr += c->gdr;
   }
-  if (f->conns->len) csim_audit_fact(audit, "connections: %u P2P, %u through host memory (SHM), %u over the network (%u of them with GPUDirect RDMA)", p2p, shm, net, gdr);
+  if (f->conns->len)
+    csim_audit_fact(audit,
+                    "connections: %u P2P, %u through host memory (SHM), %u over the network (%u of them with "
+                    "GPUDirect RDMA)",
+                    p2p, shm, net, gdr);
 }
 
 static void tell_all(CsimAudit *audit, const NcclFacts *f) {
   if (f->version) csim_audit_fact(audit, "NCCL %s", f->version);
   if (f->ranks) csim_audit_fact(audit, "communicator: %d ranks on %d nodes", f->ranks, f->nodes);
   tell_network(audit, f);
-  if (f->max_bw > 0) csim_audit_fact(audit, "system: fastest GPU route %.1f GB/s, %u GPUs, %u adapters", f->max_bw, f->gpus->len, f->nets->len);
+  if (f->max_bw > 0)
+    csim_audit_fact(audit, "system: fastest GPU route %.1f GB/s, %u GPUs, %u adapters", f->max_bw,
+                    f->gpus->len, f->nets->len);
   for (guint i = 0; i < f->patterns->len; i++) {
     const NcclPattern *p = &g_array_index(f->patterns, NcclPattern, i);
-    csim_audit_fact(audit, "search: pattern %d, %d channels of %.4g/%.4g GB/s", p->pattern, p->channels, p->bw_intra, p->bw_inter);
+    csim_audit_fact(audit, "search: pattern %d, %d channels of %.4g/%.4g GB/s", p->pattern, p->channels,
+                    p->bw_intra, p->bw_inter);
   }
-  if (f->coll_channels >= 0) csim_audit_fact(audit, "channels: %d for collectives, %d for NVLS, %d for sends", f->coll_channels, MAX(f->nvls_channels, 0), f->p2p_channels);
+  if (f->coll_channels >= 0)
+    csim_audit_fact(audit, "channels: %d for collectives, %d for NVLS, %d for sends", f->coll_channels,
+                    MAX(f->nvls_channels, 0), f->p2p_channels);
   tell_connections(audit, f);
 }
 
@@ -62,11 +75,14 @@ static const char *value_of(const NcclFacts *f, const char *name) {
 
 /* Why sockets: what the log says. */
 static char *reason_for_sockets(const NcclFacts *f) {
-  const char *disable = value_of(f, "NCCL_IB_DISABLE"), *net = value_of(f, "NCCL_NET"), *hca = value_of(f, "NCCL_IB_HCA");
+  const char *disable = value_of(f, "NCCL_IB_DISABLE"), *net = value_of(f, "NCCL_NET"),
+             *hca = value_of(f, "NCCL_IB_HCA");
   if (disable && strcmp(disable, "0") != 0) return g_strdup_printf(" (NCCL_IB_DISABLE=%s)", disable);
   if (net && g_ascii_strcasecmp(net, "Socket") == 0) return g_strdup_printf(" (NCCL_NET=%s)", net);
-  if (f->no_device_loc.file && hca) return g_strdup_printf(" (line %u: NET/IB found no device; NCCL_IB_HCA=%s)", f->no_device_loc.line, hca);
-  if (f->no_device_loc.file) return g_strdup_printf(" (line %u: NET/IB found no device)", f->no_device_loc.line);
+  if (f->no_device_loc.file && hca)
+    return g_strdup_printf(" (line %u: NET/IB found no device; NCCL_IB_HCA=%s)", f->no_device_loc.line, hca);
+  if (f->no_device_loc.file)
+    return g_strdup_printf(" (line %u: NET/IB found no device)", f->no_device_loc.line);
   return g_strdup("");
 }
 
@@ -76,15 +92,18 @@ static void check_network(CsimAudit *audit, const NcclFacts *f, const CsimAuditT
   if (f->network && strcmp(f->network, "Socket") == 0) {
     if (target && target->cluster->fabric.transport == CSIM_TRANSPORT_SOCKET) return;
     g_autofree char *why = reason_for_sockets(f);
-    csim_audit_find(audit, CSIM_AUDIT_NCCL, f->network_loc, "sockets instead of InfiniBand or RoCE between %d nodes%s%s%s", f->nodes, why,
+    csim_audit_find(audit, CSIM_AUDIT_NCCL, f->network_loc,
+                    "sockets instead of InfiniBand or RoCE between %d nodes%s%s%s", f->nodes, why,
                     f->devices ? "; interfaces: " : "", f->devices ? f->devices : "");
     return;
   }
   if (f->ring_gdr == 0)
-    csim_audit_find(audit, CSIM_AUDIT_NCCL, f->rings_loc, "GPUDirect RDMA is off: what goes to other nodes passes through host memory");
+    csim_audit_find(audit, CSIM_AUDIT_NCCL, f->rings_loc,
+                    "GPUDirect RDMA is off: what goes to other nodes passes through host memory");
   if (f->no_gdr->len)
-    csim_audit_find(audit, CSIM_AUDIT_NCCL, f->no_gdr_loc, "GPUDirect RDMA is disabled for %s%s", (const char *)g_ptr_array_index(f->no_gdr, 0),
-                    f->no_gdr->len > 1 ? ", and others" : "")->more = f->no_gdr->len - 1;
+    csim_audit_find(audit, CSIM_AUDIT_NCCL, f->no_gdr_loc, "GPUDirect RDMA is disabled for %s%s",
+                    (const char *)g_ptr_array_index(f->no_gdr, 0), f->no_gdr->len > 1 ? ", and others" : "")
+        ->more = f->no_gdr->len - 1;
 }
 
 /* --- the system ---- */
@@ -111,7 +130,9 @@ static double usual(const GArray *gpus, gboolean nvlink) {
 
 static void odd_gpu(CsimAudit *audit, const NcclGpu *gpu, const char *what, double seen, double others) {
   if (seen >= others - 0.05) return;
-  CsimAuditFinding *f = csim_audit_find(audit, CSIM_AUDIT_NCCL, gpu->loc, "%s has %s of %.1f GB/s, the other GPUs %.1f", gpu->id, what, seen, others);
+  CsimAuditFinding *f =
+      csim_audit_find(audit, CSIM_AUDIT_NCCL, gpu->loc, "%s has %s of %.1f GB/s, the other GPUs %.1f",
+                      gpu->id, what, seen, others);
   f->seen = seen;
   f->expected = others;
   f->factor = seen > 0 ? others / seen : 0;
@@ -131,14 +152,19 @@ static void check_sockets(CsimAudit *audit, const NcclFacts *f) {
   for (guint i = 0; i < f->nets->len; i++) {
     const NcclNet *net = &g_array_index(f->nets, NcclNet, i);
     if (net->nearest_gpu == CSIM_PATH_SYS)
-      csim_audit_find(audit, CSIM_AUDIT_NCCL, net->loc, "%s is on the far socket of every GPU (SYS): all its traffic crosses the socket link", net->id);
+      csim_audit_find(audit, CSIM_AUDIT_NCCL, net->loc,
+                      "%s is on the far socket of every GPU (SYS): all its traffic crosses the socket link",
+                      net->id);
   }
   CsimAuditFinding *first = NULL;
   for (guint i = 0; i < f->gpus->len; i++) {
     const NcclGpu *gpu = &g_array_index(f->gpus, NcclGpu, i);
     if (gpu->nearest_net != CSIM_PATH_SYS || f->nodes < 2) continue;
-    if (first) first->more++;
-    else first = csim_audit_find(audit, CSIM_AUDIT_NCCL, gpu->loc, "%s has no adapter on its socket: its nearest is SYS away", gpu->id);
+    if (first)
+      first->more++;
+    else
+      first = csim_audit_find(audit, CSIM_AUDIT_NCCL, gpu->loc,
+                              "%s has no adapter on its socket: its nearest is SYS away", gpu->id);
   }
 }
 
@@ -148,7 +174,10 @@ static void check_width(CsimAudit *audit, const NcclFacts *f) {
   for (guint i = 0; i < MIN(f->no_width->len, 4); i++)
     g_string_append_printf(list, "%s%s", i ? ", " : "", (const char *)g_ptr_array_index(f->no_width, i));
   if (f->no_width->len > 4) g_string_append_printf(list, " and %u more", f->no_width->len - 4);
-  csim_audit_find(audit, CSIM_AUDIT_NCCL, f->no_width_loc, "link width 0: NCCL could not read the PCIe width of %s, and takes 16 lanes whatever is there", list->str);
+  csim_audit_find(
+      audit, CSIM_AUDIT_NCCL, f->no_width_loc,
+      "link width 0: NCCL could not read the PCIe width of %s, and takes 16 lanes whatever is there",
+      list->str);
 }
 
 /* Host memory between two GPUs that have NVLinks. */
@@ -158,8 +187,12 @@ static void check_shm(CsimAudit *audit, const NcclFacts *f) {
   for (guint i = 0; i < f->conns->len && nvlink > 0; i++) {
     const NcclConn *c = &g_array_index(f->conns, NcclConn, i);
     if (c->via != CSIM_CONN_SHM) continue;
-    if (first) first->more++;
-    else first = csim_audit_find(audit, CSIM_AUDIT_NCCL, c->loc, "ranks %d and %d talk through host memory (%s) although the GPUs have NVLink", c->from, c->to, c->how);
+    if (first)
+      first->more++;
+    else
+      first = csim_audit_find(audit, CSIM_AUDIT_NCCL, c->loc,
+                              "ranks %d and %d talk through host memory (%s) although the GPUs have NVLink",
+                              c->from, c->to, c->how);
   }
 }
 

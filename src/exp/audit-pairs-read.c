@@ -7,7 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct { char **words; guint n; } Line;
+typedef struct {
+  char **words;
+  guint n;
+} Line;
 
 static void table_free(gpointer data) {
   PairTable *t = data;
@@ -38,7 +41,8 @@ static PairTable *table_new(const char *file, guint line, const char *title) {
 }
 
 double audit_pair(const PairTable *t, guint row, guint column) {
-  if (g_ptr_array_index(t->rows, row) == g_ptr_array_index(t->columns, column) && t->rows->len > 1) return NAN;
+  if (g_ptr_array_index(t->rows, row) == g_ptr_array_index(t->columns, column) && t->rows->len > 1)
+    return NAN;
   return t->value[row * t->columns->len + column];
 }
 
@@ -81,14 +85,16 @@ static int corner_of(const Line *header, const Line *row) {
   return -1;
 }
 
-static PairTable *read_matrix(const char *file, const Line *lines, guint at, guint n, const char *title, guint *next) {
+static PairTable *read_matrix(const char *file, const Line *lines, guint at, guint n, const char *title,
+                              guint *next) {
   int corner = at + 1 < n ? corner_of(&lines[at], &lines[at + 1]) : -1;
   if (corner < 0 || lines[at].n > PAIRS_MAX_LABELS) return NULL;
   guint m = lines[at].n - (guint)corner, last = at + 1;
   while (last < n && is_row(&lines[last], m)) last++;
   PairTable *t = table_new(file, at + 1, title);
-  for (guint i = 0; i < m; i++) g_ptr_array_add(t->columns, (gpointer)g_intern_string(lines[at].words[(guint)corner + i]));
-  t->value = g_new(double, (gsize)m * (last - at - 1));
+  for (guint i = 0; i < m; i++)
+    g_ptr_array_add(t->columns, (gpointer)g_intern_string(lines[at].words[(guint)corner + i]));
+  t->value = g_new(double, (gsize)m *(last - at - 1));
   t->line = g_new(guint, (gsize)m * (last - at - 1));
   for (guint row = at + 1; row < last; row++) {
     g_ptr_array_add(t->rows, (gpointer)g_intern_string(lines[row].words[0]));
@@ -103,7 +109,11 @@ static PairTable *read_matrix(const char *file, const Line *lines, guint at, gui
 
 /* --- lists ---- */
 
-typedef struct { const char *from, *to; double value; guint line; } Pair;
+typedef struct {
+  const char *from, *to;
+  double value;
+  guint line;
+} Pair;
 
 static gboolean read_pair(const Line *line, guint number, Pair *out) {
   if (line->n < 3 || line->n > 5 || strcmp(line->words[0], "SUM") == 0) return FALSE;
@@ -129,7 +139,7 @@ static PairTable *table_of_pairs(const char *file, const GArray *pairs, const ch
   }
   guint n = t->rows->len;
   for (guint i = 0; i < n; i++) g_ptr_array_add(t->columns, g_ptr_array_index(t->rows, i));
-  t->value = g_new(double, (gsize)n * n);
+  t->value = g_new(double, (gsize)n *n);
   t->line = g_new0(guint, (gsize)n * n);
   for (gsize i = 0; i < (gsize)n * n; i++) t->value[i] = NAN;
   for (guint i = 0; i < pairs->len; i++) {
@@ -147,7 +157,8 @@ static PairTable *table_of_pairs(const char *file, const GArray *pairs, const ch
 /* --- runs of nccl-tests on two ranks ---- */
 
 static const char *end_label(const CsimLogRun *run, guint i) {
-  const CsimLogDevice *a = &g_array_index(run->devices, CsimLogDevice, i), *b = &g_array_index(run->devices, CsimLogDevice, 1 - i);
+  const CsimLogDevice *a = &g_array_index(run->devices, CsimLogDevice, i),
+                      *b = &g_array_index(run->devices, CsimLogDevice, 1 - i);
   if (strcmp(a->host, b->host) != 0) return a->host;
   g_autofree char *label = g_strdup_printf("%s/%d", a->host, a->device);
   return g_intern_string(label);
@@ -178,8 +189,6 @@ static void read_runs(const char *name, const char *text, GArray *pairs) {
 
 /* --- a file ---- */
 
-
-
 /* Blank words are left out; commas, arrows and colons part words. */
 static Line split_line(const char *text) {
   g_auto(GStrv) parts = g_strsplit_set(text, " \t,\r", -1);
@@ -196,15 +205,19 @@ static Line split_line(const char *text) {
   return line;
 }
 
-static void read_tables(const char *name, char **texts, const Line *lines, guint n, GPtrArray *tables, GArray *pairs) {
+static void read_tables(const char *name, char **texts, const Line *lines, guint n, GPtrArray *tables,
+                        GArray *pairs) {
   const char *title = "";
   for (guint i = 0; i < n && tables->len < PAIRS_MAX_TABLES;) {
     guint next = i + 1;
     PairTable *table = read_matrix(name, lines, i, n, title, &next);
     Pair pair;
-    if (table) g_ptr_array_add(tables, table);
-    else if (read_pair(&lines[i], i + 1, &pair)) g_array_append_val(pairs, pair);
-    else if (lines[i].n) title = texts[i];
+    if (table)
+      g_ptr_array_add(tables, table);
+    else if (read_pair(&lines[i], i + 1, &pair))
+      g_array_append_val(pairs, pair);
+    else if (lines[i].n)
+      title = texts[i];
     i = next;
   }
 }

@@ -31,7 +31,12 @@ static double median(GArray *values) {
 /* --- lines of the table ---- */
 
 /* A device, as the table's row and column of that label; G_MAXUINT: it has none. */
-typedef struct { const char *label; guint row, column; gboolean out; double as_sender, as_receiver; } Device;
+typedef struct {
+  const char *label;
+  guint row, column;
+  gboolean out;
+  double as_sender, as_receiver;
+} Device;
 
 static GArray *devices_of(const PairTable *t) {
   GArray *devices = g_array_new(FALSE, FALSE, sizeof(Device));
@@ -43,7 +48,9 @@ static GArray *devices_of(const PairTable *t) {
   return devices;
 }
 
-static Device *device(GArray *devices, guint i) { return &g_array_index(devices, Device, i); }
+static Device *device(GArray *devices, guint i) {
+  return &g_array_index(devices, Device, i);
+}
 
 /* Median over the partners that are not out themselves. */
 static double line_median(const PairTable *t, GArray *devices, const Device *d, gboolean sender) {
@@ -54,7 +61,8 @@ static double line_median(const PairTable *t, GArray *devices, const Device *d, 
     double value = sender ? audit_pair(t, d->row, i) : audit_pair(t, i, d->column);
     gboolean out = sender && device(devices, i)->out;
     if (!sender)
-      for (guint k = 0; k < devices->len && !out; k++) out = device(devices, k)->out && device(devices, k)->row == i;
+      for (guint k = 0; k < devices->len && !out; k++)
+        out = device(devices, k)->out && device(devices, k)->row == i;
     if (!isnan(value) && !out) g_array_append_val(values, value);
   }
   return median(values);
@@ -75,7 +83,9 @@ static double worse(const PairTable *t, double seen, double others) {
   return t->latency ? seen / others : others / seen;
 }
 
-static const char *unit(const PairTable *t) { return t->latency ? "us" : "GB/s"; }
+static const char *unit(const PairTable *t) {
+  return t->latency ? "us" : "GB/s";
+}
 
 static const char *kind_of(const PairTable *t) {
   const char *label = t->columns->len ? g_ptr_array_index(t->columns, 0) : "";
@@ -89,8 +99,9 @@ static void report_device(CsimAudit *audit, const PairTable *t, GArray *devices,
   gboolean both = send > STANDS_OUT && receive > STANDS_OUT, as_sender = send >= receive;
   double seen = as_sender ? d->as_sender : d->as_receiver, others = as_sender ? send_others : receive_others;
   const char *way = t->rows->len == 1 || both ? "" : as_sender ? " as sender" : " as receiver";
-  CsimAuditFinding *f = csim_audit_find(audit, CSIM_AUDIT_PAIR, t->loc, "%s%s stands out%s%s: median %.4g %s, the others %.4g (%s)", kind_of(t), d->label, way,
-                                        both ? " in both directions" : "", seen, unit(t), others, t->title);
+  CsimAuditFinding *f = csim_audit_find(
+      audit, CSIM_AUDIT_PAIR, t->loc, "%s%s stands out%s%s: median %.4g %s, the others %.4g (%s)", kind_of(t),
+      d->label, way, both ? " in both directions" : "", seen, unit(t), others, t->title);
   f->seen = seen;
   f->expected = others;
   f->factor = MAX(send, receive);
@@ -108,7 +119,8 @@ static void find_devices(CsimAudit *audit, const PairTable *t, GArray *devices) 
     }
     for (guint i = 0; i < devices->len; i++) {
       const Device *d = device(devices, i);
-      double now = MAX(worse(t, d->as_sender, others_median(devices, i, TRUE)), worse(t, d->as_receiver, others_median(devices, i, FALSE)));
+      double now = MAX(worse(t, d->as_sender, others_median(devices, i, TRUE)),
+                       worse(t, d->as_receiver, others_median(devices, i, FALSE)));
       if (d->out || now <= most) continue;
       most = now;
       worst = i;
@@ -147,11 +159,15 @@ static void find_pairs(CsimAudit *audit, const PairTable *t, GArray *devices) {
   for (guint row = 0; row < t->rows->len; row++) {
     for (guint column = 0; column < t->columns->len; column++) {
       double seen = audit_pair(t, row, column), others = next_worst(t, devices, row, column);
-      if (row_is_out(devices, row) || device(devices, column)->out || worse(t, seen, others) <= STANDS_OUT) continue;
+      if (row_is_out(devices, row) || device(devices, column)->out || worse(t, seen, others) <= STANDS_OUT)
+        continue;
       if (first && first->more > 100) return;
       CsimLoc loc = {t->loc.file, t->line[row * t->columns->len + column], 0};
-      CsimAuditFinding *f = csim_audit_find(audit, CSIM_AUDIT_PAIR, loc, "pair %s -> %s stands out: %.4g %s, the next of its row and column %.4g (%s)",
-                                            (const char *)g_ptr_array_index(t->rows, row), (const char *)g_ptr_array_index(t->columns, column), seen, unit(t), others, t->title);
+      CsimAuditFinding *f = csim_audit_find(
+          audit, CSIM_AUDIT_PAIR, loc,
+          "pair %s -> %s stands out: %.4g %s, the next of its row and column %.4g (%s)",
+          (const char *)g_ptr_array_index(t->rows, row), (const char *)g_ptr_array_index(t->columns, column),
+          seen, unit(t), others, t->title);
       f->seen = seen;
       f->expected = others;
       f->factor = worse(t, seen, others);
@@ -164,7 +180,8 @@ static void find_pairs(CsimAudit *audit, const PairTable *t, GArray *devices) {
 
 static double expected_of(const PairTable *t, const CsimAuditTarget *target, guint from, guint to) {
   CsimRoute route;
-  if (!csim_machine_route_p2p(target->machine, (CsimGpuRef){0, from}, (CsimGpuRef){0, to}, &route, NULL)) return NAN;
+  if (!csim_machine_route_p2p(target->machine, (CsimGpuRef){0, from}, (CsimGpuRef){0, to}, &route, NULL))
+    return NAN;
   double least = INFINITY;
   gboolean nvlink = FALSE;
   for (guint i = 0; i < route.n; i++) {
@@ -172,9 +189,11 @@ static double expected_of(const PairTable *t, const CsimAuditTarget *target, gui
     least = MIN(least, (double)link.capacity * 1e-9);
     nvlink |= link.kind == CSIM_RES_NVLINK_OUT || link.kind == CSIM_RES_NVLINK_IN;
   }
-  int gen = (int)csim_catalogue_number(target->catalogue, "gpu.%s.nvlink_gen", csim_machine_gpu_model(target->machine, (CsimGpuRef){0, from}));
+  int gen = (int)csim_catalogue_number(target->catalogue, "gpu.%s.nvlink_gen",
+                                       csim_machine_gpu_model(target->machine, (CsimGpuRef){0, from}));
   if (nvlink && t->copy_engine && gen > 0)
-    least *= (double)csim_catalogue_rate(target->catalogue, t->both_ways ? "nvlink.%d.copy_both" : "nvlink.%d.copy", gen) /
+    least *= (double)csim_catalogue_rate(target->catalogue,
+                                         t->both_ways ? "nvlink.%d.copy_both" : "nvlink.%d.copy", gen) /
              (double)csim_catalogue_rate(target->catalogue, "nvlink.%d.kernel", gen);
   return isfinite(least) ? (t->both_ways ? 2 * least : least) : NAN;
 }
@@ -196,12 +215,16 @@ static void compare_target(CsimAudit *audit, const PairTable *t, const CsimAudit
     for (guint column = 0; column < t->columns->len; column++) {
       guint from, to;
       double seen = audit_pair(t, row, column);
-      if (isnan(seen) || !gpu_index(t, t->rows, row, n, &from) || !gpu_index(t, t->columns, column, n, &to) || from == to) continue;
+      if (isnan(seen) || !gpu_index(t, t->rows, row, n, &from) || !gpu_index(t, t->columns, column, n, &to) ||
+          from == to)
+        continue;
       double expected = expected_of(t, target, from, to), off = expected / seen;
       if (!(off > FAR_FROM_TARGET)) continue;
       if (worst) worst->more++;
       if (worst && off <= worst->factor) continue;
-      g_autofree char *text = g_strdup_printf("pair %u -> %u has %.4g GB/s, the target should give about %.4g (%s)", from, to, seen, expected, t->title);
+      g_autofree char *text =
+          g_strdup_printf("pair %u -> %u has %.4g GB/s, the target should give about %.4g (%s)", from, to,
+                          seen, expected, t->title);
       if (!worst) worst = csim_audit_find(audit, CSIM_AUDIT_PAIR, t->loc, "%s", text);
       g_free(worst->text);
       worst->text = g_steal_pointer(&text);
@@ -232,12 +255,14 @@ static void audit_table(CsimAudit *audit, const PairTable *t, const CsimAuditTar
   if (target) compare_target(audit, t, target);
 }
 
-gboolean csim_audit_pairs_text(CsimAudit *audit, const CsimAuditSpec *spec, const char *name, const char *text, GError **error) {
+gboolean csim_audit_pairs_text(CsimAudit *audit, const CsimAuditSpec *spec, const char *name,
+                               const char *text, GError **error) {
   g_autoptr(GPtrArray) tables = audit_pairs_read(name, text);
   GError *wrong = NULL;
   if (!tables->len) {
     csim_error_set(error, CSIM_ERROR_SYNTAX, (CsimLoc){g_intern_string(name), 0, 0},
-                   "no table of pairs in it; allowed: a matrix under a line of labels, lines 'from to value', nccl-tests logs of two ranks each");
+                   "no table of pairs in it; allowed: a matrix under a line of labels, lines 'from to "
+                   "value', nccl-tests logs of two ranks each");
     return FALSE;
   }
   g_autoptr(CsimAuditTarget) target = audit_load_target(spec, 0, 0, spec->overrides, &wrong);

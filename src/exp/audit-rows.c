@@ -8,20 +8,28 @@
 
 /* --- ranges ---- */
 
-AuditRange audit_range(CsimLogNumber number) { return (AuditRange){number.value - number.half, number.value + number.half}; }
+AuditRange audit_range(CsimLogNumber number) {
+  return (AuditRange){number.value - number.half, number.value + number.half};
+}
 
-AuditRange audit_scale(AuditRange a, double by) { return (AuditRange){a.lo * by, a.hi * by}; }
+AuditRange audit_scale(AuditRange a, double by) {
+  return (AuditRange){a.lo * by, a.hi * by};
+}
 
 AuditRange audit_divide(AuditRange a, AuditRange b) {
   return (AuditRange){MAX(a.lo, 0) / b.hi, b.lo > 0 ? a.hi / b.lo : INFINITY};
 }
 
-AuditRange audit_meet(AuditRange a, AuditRange b) { return (AuditRange){MAX(a.lo, b.lo), MIN(a.hi, b.hi)}; }
+AuditRange audit_meet(AuditRange a, AuditRange b) {
+  return (AuditRange){MAX(a.lo, b.lo), MIN(a.hi, b.hi)};
+}
 
 /* Beyond the printed digits: figures copied by hand are often rounded once more. No two things that we tell apart are so near. */
 #define ROUNDED_AGAIN 5e-4
 
-gboolean audit_overlap(AuditRange a, AuditRange b) { return a.lo <= b.hi * (1 + ROUNDED_AGAIN) && b.lo <= a.hi * (1 + ROUNDED_AGAIN); }
+gboolean audit_overlap(AuditRange a, AuditRange b) {
+  return a.lo <= b.hi * (1 + ROUNDED_AGAIN) && b.lo <= a.hi * (1 + ROUNDED_AGAIN);
+}
 
 double audit_apart(AuditRange a, AuditRange b) {
   if (audit_overlap(a, b)) return 1;
@@ -30,15 +38,19 @@ double audit_apart(AuditRange a, AuditRange b) {
 
 /* --- factors ---- */
 
-static gboolean holds(AuditRange ratio, double factor) { return audit_overlap(ratio, (AuditRange){factor, factor}); }
+static gboolean holds(AuditRange ratio, double factor) {
+  return audit_overlap(ratio, (AuditRange){factor, factor});
+}
 
 /* Names of the collectives whose factor for n ranks lies in the range; NULL if there are none. */
 static char *fitting(AuditRange ratio, int n) {
   g_autoptr(GString) names = g_string_new(NULL);
-  static const CsimColl order[] = {CSIM_COLL_ALL_REDUCE, CSIM_COLL_ALL_GATHER, CSIM_COLL_REDUCE_SCATTER, CSIM_COLL_ALLTOALL, CSIM_COLL_GATHER,
-                                   CSIM_COLL_SCATTER, CSIM_COLL_BROADCAST, CSIM_COLL_REDUCE, CSIM_COLL_SENDRECV};
+  static const CsimColl order[] = {CSIM_COLL_ALL_REDUCE, CSIM_COLL_ALL_GATHER, CSIM_COLL_REDUCE_SCATTER,
+                                   CSIM_COLL_ALLTOALL,   CSIM_COLL_GATHER,     CSIM_COLL_SCATTER,
+                                   CSIM_COLL_BROADCAST,  CSIM_COLL_REDUCE,     CSIM_COLL_SENDRECV};
   for (guint i = 0; i < G_N_ELEMENTS(order); i++)
-    if (holds(ratio, csim_busbw_factor(order[i], n))) g_string_append_printf(names, "%s%s", names->len ? ", " : "", csim_coll_name(order[i]));
+    if (holds(ratio, csim_busbw_factor(order[i], n)))
+      g_string_append_printf(names, "%s%s", names->len ? ", " : "", csim_coll_name(order[i]));
   return names->len ? g_strdup(names->str) : NULL;
 }
 
@@ -49,18 +61,25 @@ static int ranks_of_ratio(AuditRange ratio, CsimColl coll) {
   return 0;
 }
 
-static double middle(AuditRange ratio) { return isfinite(ratio.hi) ? (ratio.lo + ratio.hi) / 2 : ratio.lo; }
+static double middle(AuditRange ratio) {
+  return isfinite(ratio.hi) ? (ratio.lo + ratio.hi) / 2 : ratio.lo;
+}
 
 char *audit_factor_text(AuditRange ratio, CsimColl stated, int n) {
   g_autoptr(GString) text = g_string_new(NULL);
   g_autofree char *names = n ? fitting(ratio, n) : NULL;
-  if (names) g_string_append_printf(text, "factor %.4g is that of %s for %d ranks", middle(ratio), names, n);
-  else if (n) g_string_append_printf(text, "factor %.4g is no collective's for %d ranks", middle(ratio), n);
-  else g_string_append_printf(text, "factor %.4g", middle(ratio));
+  if (names)
+    g_string_append_printf(text, "factor %.4g is that of %s for %d ranks", middle(ratio), names, n);
+  else if (n)
+    g_string_append_printf(text, "factor %.4g is no collective's for %d ranks", middle(ratio), n);
+  else
+    g_string_append_printf(text, "factor %.4g", middle(ratio));
   if (stated == CSIM_N_COLLS) return g_strdup(text->str);
   if (n) g_string_append_printf(text, "; %s's is %.4g", csim_coll_name(stated), csim_busbw_factor(stated, n));
   int fits = ranks_of_ratio(ratio, stated);
-  if (fits && fits != n) g_string_append_printf(text, "%s %s's for %d ranks", n ? ", and that factor would be" : " would be", csim_coll_name(stated), fits);
+  if (fits && fits != n)
+    g_string_append_printf(text, "%s %s's for %d ranks", n ? ", and that factor would be" : " would be",
+                           csim_coll_name(stated), fits);
   return g_strdup(text->str);
 }
 
@@ -69,9 +88,10 @@ char *audit_factor_text(AuditRange ratio, CsimColl stated, int n) {
 typedef struct {
   const AuditContext *c;
   const CsimLogRun *run;
-  AuditRange ratio;         /* what all rows leave for busbw / algbw */
+  AuditRange ratio; /* what all rows leave for busbw / algbw */
   CsimAuditFinding *bandwidth, *factor, *wrong, *early;
-  CsimLoc fastest_loc;      /* the row that asks most of the hardware, as algbw over what latency-free hardware gives */
+  CsimLoc
+      fastest_loc; /* the row that asks most of the hardware, as algbw over what latency-free hardware gives */
   double fastest_algbw;
   char *fastest_text;
   double busbw_sum, busbw_half;
@@ -79,7 +99,8 @@ typedef struct {
 } Check;
 
 /* Keeps the gravest of a kind: a later, graver one takes the place of the text. */
-static void keep(Check *k, CsimAuditFinding **slot, CsimAuditTopic topic, CsimLoc loc, double factor, char *text) {
+static void keep(Check *k, CsimAuditFinding **slot, CsimAuditTopic topic, CsimLoc loc, double factor,
+                 char *text) {
   g_autofree char *owned = text;
   if (!*slot) {
     *slot = csim_audit_find(k->c->audit, topic, loc, "%s", owned);
@@ -107,8 +128,9 @@ static void check_bandwidth(Check *k, const CsimLogRow *row, const CsimLogSide *
   double apart = audit_apart(computed, audit_range(side->algbw));
   if (apart <= 1) return;
   keep(k, &k->bandwidth, CSIM_AUDIT_ARITHMETIC, row->loc, apart,
-       g_strdup_printf("%s: %.0f bytes in %.6g us are %.5g GB/s, but algbw says %.6g: %.3g times apart", which, bytes, side->time_us.value,
-                       bytes * 1e-3 / side->time_us.value, side->algbw.value, apart));
+       g_strdup_printf("%s: %.0f bytes in %.6g us are %.5g GB/s, but algbw says %.6g: %.3g times apart",
+                       which, bytes, side->time_us.value, bytes * 1e-3 / side->time_us.value,
+                       side->algbw.value, apart));
 }
 
 static void check_factor(Check *k, const CsimLogRow *row, const CsimLogSide *side, const char *which) {
@@ -123,14 +145,16 @@ static void check_factor(Check *k, const CsimLogRow *row, const CsimLogSide *sid
   if (holds(ratio, factor)) return;
   g_autofree char *text = audit_factor_text(ratio, k->c->coll, k->c->ranks);
   keep(k, &k->factor, CSIM_AUDIT_ARITHMETIC, row->loc, audit_apart(ratio, (AuditRange){factor, factor}),
-       g_strdup_printf("%s: busbw %.6g is not algbw %.6g times the factor of %s: %s", which, side->busbw.value, side->algbw.value, csim_coll_name(k->c->coll), text));
+       g_strdup_printf("%s: busbw %.6g is not algbw %.6g times the factor of %s: %s", which,
+                       side->busbw.value, side->algbw.value, csim_coll_name(k->c->coll), text));
 }
 
 static void check_wrong(Check *k, const CsimLogRow *row, const CsimLogSide *side, const char *which) {
   /* Older versions print the largest error here, far below 1 when all is well. */
   if (isnan(side->wrong) || side->wrong < 1) return;
   keep(k, &k->wrong, CSIM_AUDIT_RESULT, row->loc, side->wrong,
-       g_strdup_printf("%s: %g wrong values: the data is corrupt, the times mean nothing", which, side->wrong));
+       g_strdup_printf("%s: %g wrong values: the data is corrupt, the times mean nothing", which,
+                       side->wrong));
 }
 
 /* Shortest published times of a call in which every rank needs every other's data: 5.1 us on one node (2 H100, CUDA graphs), 18.3 us on
@@ -145,11 +169,14 @@ static gboolean needs_everybody(CsimColl coll) {
 
 static void check_early(Check *k, const CsimLogRow *row, const CsimLogSide *side, const char *which) {
   gboolean nodes = k->c->hw && k->c->hw->nodes > 1;
-  double best = nodes ? SHORTEST_NODES_US : SHORTEST_ONE_NODE_US, t = side->time_us.value + side->time_us.half;
-  if (!needs_everybody(k->c->coll) || k->c->ranks < 2 || row->size == 0 || isnan(t) || t >= SHORTEST_MARGIN * best) return;
+  double best = nodes ? SHORTEST_NODES_US : SHORTEST_ONE_NODE_US,
+         t = side->time_us.value + side->time_us.half;
+  if (!needs_everybody(k->c->coll) || k->c->ranks < 2 || row->size == 0 || isnan(t) ||
+      t >= SHORTEST_MARGIN * best)
+    return;
   keep(k, &k->early, CSIM_AUDIT_LIMIT, row->loc, best / MAX(side->time_us.value, 1e-3),
-       g_strdup_printf("%s: %.6g us; the shortest published call on %s took %.1f us", which, side->time_us.value,
-                       nodes ? "several nodes" : "one node", best));
+       g_strdup_printf("%s: %.6g us; the shortest published call on %s took %.1f us", which,
+                       side->time_us.value, nodes ? "several nodes" : "one node", best));
 }
 
 /* The row that is hardest to believe for the limits, which all grow with the size: the one of most algbw. */
@@ -161,7 +188,8 @@ static void note_fastest(Check *k, const CsimLogRow *row, const CsimLogSide *sid
   k->fastest_algbw = algbw;
   k->fastest_loc = row->loc;
   g_free(k->fastest_text);
-  k->fastest_text = g_strdup_printf("%s: %s in %.6g us", which, csim_bytes_format(row->size, size), side->time_us.value);
+  k->fastest_text =
+      g_strdup_printf("%s: %s in %.6g us", which, csim_bytes_format(row->size, size), side->time_us.value);
 }
 
 static void check_side(Check *k, const CsimLogRow *row, const CsimLogSide *side, const char *which) {
@@ -181,9 +209,11 @@ static void check_average(Check *k) {
   AuditRange rows = {mean - half, mean + half};
   double apart = audit_apart(audit_range(run->avg_busbw), rows);
   if (apart <= 1) return;
-  csim_audit_find(k->c->audit, CSIM_AUDIT_ARITHMETIC, run->avg_loc,
-                  "average busbw %.6g is not that of the %u values above, %.6g: rows are missing, or one was changed", run->avg_busbw.value,
-                  k->busbw_n, mean)->factor = apart;
+  csim_audit_find(
+      k->c->audit, CSIM_AUDIT_ARITHMETIC, run->avg_loc,
+      "average busbw %.6g is not that of the %u values above, %.6g: rows are missing, or one was changed",
+      run->avg_busbw.value, k->busbw_n, mean)
+      ->factor = apart;
 }
 
 /* What the factor says about a run that names no collective, or no number of ranks. */
@@ -195,7 +225,8 @@ static void tell_factor(const Check *k) {
   if (c->coll == CSIM_N_COLLS || ranks_of_ratio(k->ratio, c->coll))
     csim_audit_fact(c->audit, "busbw / algbw: %s", text);
   else
-    csim_audit_find(c->audit, CSIM_AUDIT_ARITHMETIC, k->run->loc, "busbw / algbw: %s; that is %s's for no number of ranks", text, csim_coll_name(c->coll));
+    csim_audit_find(c->audit, CSIM_AUDIT_ARITHMETIC, k->run->loc,
+                    "busbw / algbw: %s; that is %s's for no number of ranks", text, csim_coll_name(c->coll));
 }
 
 /* Two ranks on one GPU: mpirun -np 16 with -g 8 is 128 ranks. */
@@ -206,8 +237,10 @@ static void check_devices(const Check *k) {
     for (guint j = 0; j < i && *a->bus; j++) {
       const CsimLogDevice *b = &g_array_index(devices, CsimLogDevice, j);
       if (strcmp(a->bus, b->bus) != 0 || strcmp(a->host, b->host) != 0) continue;
-      csim_audit_find(k->c->audit, CSIM_AUDIT_RESULT, k->run->loc, "ranks %d and %d share the GPU %s of %s; ranks are processes x threads (-t) x GPUs (-g)",
-                      b->rank, a->rank, a->bus, a->host);
+      csim_audit_find(
+          k->c->audit, CSIM_AUDIT_RESULT, k->run->loc,
+          "ranks %d and %d share the GPU %s of %s; ranks are processes x threads (-t) x GPUs (-g)", b->rank,
+          a->rank, a->bus, a->host);
       return;
     }
   }

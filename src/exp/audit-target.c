@@ -17,11 +17,11 @@ static gboolean load(CsimAuditTarget *t, const CsimAuditTargetSpec *spec, GError
   t->cluster = csim_cluster_load(spec->target, spec->n_nodes, error);
   if (!t->cluster) return FALSE;
   CsimCommSpec comm = {
-    .cluster = t->cluster,
-    .env = t->env,
-    .n_gpus = spec->gpus_per_node,
-    .mnnvl = is_multi_node_nvlink(t->cluster, t->env),
-    .coll_net = spec->sharp || t->cluster->fabric.sharp,
+      .cluster = t->cluster,
+      .env = t->env,
+      .n_gpus = spec->gpus_per_node,
+      .mnnvl = is_multi_node_nvlink(t->cluster, t->env),
+      .coll_net = spec->sharp || t->cluster->fabric.sharp,
   };
   t->comm = csim_comm_new(&comm, t->diag, error);
   if (!t->comm) return FALSE;
@@ -84,21 +84,23 @@ static void fill_gpu(const CsimAuditTarget *t, CsimAuditHardware *hw) {
   if (gen < 1 || links < 1) return;
   hw->nvlink = links * (double)csim_catalogue_rate(t->catalogue, "nvlink.%d.line", gen);
   hw->nvlink_payload = links * (double)csim_catalogue_rate(t->catalogue, "nvlink.%d.kernel", gen);
-  hw->nvlink_one_way = MAX(hw->nvlink_payload, links * (double)csim_catalogue_rate(t->catalogue, "nvlink.%d.copy", gen));
+  hw->nvlink_one_way =
+      MAX(hw->nvlink_payload, links * (double)csim_catalogue_rate(t->catalogue, "nvlink.%d.copy", gen));
 }
 
 CsimAuditHardware csim_audit_hardware(const CsimAuditTarget *t, gboolean sharp) {
   const CsimCommInfo *info = csim_comm_info(t->comm);
   CsimAuditHardware hw = {
-    .ranks = info->n_ranks,
-    .nodes = info->n_nodes,
-    .gpus = info->max_local_ranks,
-    .nvls = info->nvls_support != 0,
-    .sharp = sharp || t->cluster->fabric.sharp,
+      .ranks = info->n_ranks,
+      .nodes = info->n_nodes,
+      .gpus = info->max_local_ranks,
+      .nvls = info->nvls_support != 0,
+      .sharp = sharp || t->cluster->fabric.sharp,
   };
   fill_gpu(t, &hw);
   hw.pcie = fastest_pcie(t->machine);
-  int parts = MAX(info->n_nodes / MAX(info->n_machines, 1), 1); /* hosts that an XML describes together, and NCCL splits */
+  int parts = MAX(info->n_nodes / MAX(info->n_machines, 1),
+                  1); /* hosts that an XML describes together, and NCCL splits */
   hw.nics = adapters_gbps(csim_cluster_system(t->cluster, 0)) * 1e9 / parts;
   hw.nics_payload = (double)csim_net_payload_rate(csim_machine_net(t->machine), (CsimRate)hw.nics);
   return hw;

@@ -25,11 +25,13 @@ void csim_audit_free(CsimAudit *audit) {
 }
 
 const char *csim_audit_topic_name(CsimAuditTopic topic) {
-  static const char *const names[CSIM_AUDIT_N_TOPICS] = {"arithmetic", "limit", "result", "nccl", "environment", "pair"};
+  static const char *const names[CSIM_AUDIT_N_TOPICS] = {"arithmetic", "limit",       "result",
+                                                         "nccl",       "environment", "pair"};
   return names[topic];
 }
 
-CsimAuditFinding *csim_audit_find(CsimAudit *audit, CsimAuditTopic topic, CsimLoc loc, const char *format, ...) {
+CsimAuditFinding *csim_audit_find(CsimAudit *audit, CsimAuditTopic topic, CsimLoc loc, const char *format,
+                                  ...) {
   va_list args;
   va_start(args, format);
   CsimAuditFinding *finding = g_new0(CsimAuditFinding, 1);
@@ -51,7 +53,8 @@ void csim_audit_fact(CsimAudit *audit, const char *format, ...) {
 gboolean audit_collective(const CsimAuditSpec *spec, CsimColl fallback, CsimColl *out, GError **error) {
   *out = fallback;
   if (!spec->collective || csim_coll_parse(spec->collective, out)) return TRUE;
-  g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "%s is no collective; `collsim run --help` lists them", spec->collective);
+  g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "%s is no collective; `collsim run --help` lists them",
+              spec->collective);
   return FALSE;
 }
 
@@ -61,16 +64,21 @@ static int hosts_a_machine(const char *target, GError **error) {
   return cluster ? MAX(csim_cluster_system(cluster, 0)->n_hosts, 1) : 0;
 }
 
-CsimAuditTarget *audit_load_target(const CsimAuditSpec *spec, int n_ranks, int n_hosts, const char *const *variables, GError **error) {
+CsimAuditTarget *audit_load_target(const CsimAuditSpec *spec, int n_ranks, int n_hosts,
+                                   const char *const *variables, GError **error) {
   if (!spec->target) return NULL;
-  CsimAuditTargetSpec target = {
-    .target = spec->target, .n_nodes = spec->n_nodes, .gpus_per_node = spec->gpus_per_node, .sharp = spec->sharp, .overrides = variables};
+  CsimAuditTargetSpec target = {.target = spec->target,
+                                .n_nodes = spec->n_nodes,
+                                .gpus_per_node = spec->gpus_per_node,
+                                .sharp = spec->sharp,
+                                .overrides = variables};
   if (n_hosts > 0) {
     int hosts = hosts_a_machine(spec->target, error);
     if (!hosts) return NULL;
     int machines = (n_hosts + hosts - 1) / hosts;
     if (!target.n_nodes && !strchr(spec->target, '*')) target.n_nodes = (guint)machines;
-    if (!target.gpus_per_node && n_ranks % machines == 0 && hosts == 1) target.gpus_per_node = (guint)(n_ranks / machines);
+    if (!target.gpus_per_node && n_ranks % machines == 0 && hosts == 1)
+      target.gpus_per_node = (guint)(n_ranks / machines);
   }
   return csim_audit_target_new(&target, error);
 }
@@ -78,7 +86,8 @@ CsimAuditTarget *audit_load_target(const CsimAuditSpec *spec, int n_ranks, int n
 static void check_shape(CsimAudit *audit, const CsimLogRun *run, const CsimAuditTarget *target) {
   int ranks = csim_comm_info(target->comm)->n_ranks;
   if (!run->n_ranks || run->n_ranks == ranks) return;
-  csim_audit_find(audit, CSIM_AUDIT_RESULT, run->loc, "the log has %d ranks on %d hosts, the target %d on %d: limits are those of the target",
+  csim_audit_find(audit, CSIM_AUDIT_RESULT, run->loc,
+                  "the log has %d ranks on %d hosts, the target %d on %d: limits are those of the target",
                   run->n_ranks, run->n_hosts, ranks, csim_comm_info(target->comm)->n_nodes);
 }
 
@@ -93,25 +102,34 @@ static GPtrArray *variables_of(const CsimAuditSpec *spec, const CsimLog *log, gu
 }
 
 /* The target as the run had it. Variables of the log that NCCL's rules refuse are a finding, and are left out. *wrong: set on failure. */
-static CsimAuditTarget *target_of(CsimAudit *audit, const CsimAuditSpec *spec, const CsimLog *log, guint run, int ranks, int hosts, GError **wrong) {
+static CsimAuditTarget *target_of(CsimAudit *audit, const CsimAuditSpec *spec, const CsimLog *log, guint run,
+                                  int ranks, int hosts, GError **wrong) {
   g_autoptr(GPtrArray) variables = variables_of(spec, log, run);
-  CsimAuditTarget *target = audit_load_target(spec, ranks, hosts, (const char *const *)variables->pdata, wrong);
+  CsimAuditTarget *target =
+      audit_load_target(spec, ranks, hosts, (const char *const *)variables->pdata, wrong);
   if (target || !g_error_matches(*wrong, CSIM_ERROR, CSIM_ERROR_NCCL)) return target;
-  csim_audit_find(audit, CSIM_AUDIT_ENV, CSIM_LOC_NONE, "with the variables of the log the target gives: %s; it is taken without them", (*wrong)->message);
+  csim_audit_find(audit, CSIM_AUDIT_ENV, CSIM_LOC_NONE,
+                  "with the variables of the log the target gives: %s; it is taken without them",
+                  (*wrong)->message);
   g_clear_error(wrong);
   return audit_load_target(spec, ranks, hosts, spec->overrides, wrong);
 }
 
 static void run_facts(CsimAudit *audit, const CsimLogRun *run, CsimColl coll) {
   if (!run->rows->len) return;
-  g_autofree char *ranks = run->n_ranks ? g_strdup_printf("%d ranks", run->n_ranks) : g_strdup("unknown number of ranks");
-  g_autofree char *hosts = run->n_hosts ? g_strdup_printf(" on %d host%s", run->n_hosts, run->n_hosts == 1 ? "" : "s") : g_strdup("");
-  csim_audit_fact(audit, "run at line %u: %s, %s%s, %u row%s%s%s", run->loc.line, coll == CSIM_N_COLLS ? "collective not named" : csim_coll_name(coll),
-                  ranks, hosts, run->rows->len, run->rows->len == 1 ? "" : "s", run->nccl_version ? ", NCCL " : "",
+  g_autofree char *ranks =
+      run->n_ranks ? g_strdup_printf("%d ranks", run->n_ranks) : g_strdup("unknown number of ranks");
+  g_autofree char *hosts = run->n_hosts
+                               ? g_strdup_printf(" on %d host%s", run->n_hosts, run->n_hosts == 1 ? "" : "s")
+                               : g_strdup("");
+  csim_audit_fact(audit, "run at line %u: %s, %s%s, %u row%s%s%s", run->loc.line,
+                  coll == CSIM_N_COLLS ? "collective not named" : csim_coll_name(coll), ranks, hosts,
+                  run->rows->len, run->rows->len == 1 ? "" : "s", run->nccl_version ? ", NCCL " : "",
                   run->nccl_version ? run->nccl_version : "");
 }
 
-static gboolean audit_one_run(CsimAudit *audit, const CsimAuditSpec *spec, const CsimLog *log, guint index, GError **error) {
+static gboolean audit_one_run(CsimAudit *audit, const CsimAuditSpec *spec, const CsimLog *log, guint index,
+                              GError **error) {
   const CsimLogRun *run = csim_log_run(log, index);
   CsimColl coll;
   GError *wrong = NULL;

@@ -7,7 +7,9 @@
 
 #define LOG_MAX_VARIABLES 1024
 
-static int clamp_int(long value) { return (int)CLAMP(value, 0, 1 << 24); }
+static int clamp_int(long value) {
+  return (int)CLAMP(value, 0, 1 << 24);
+}
 
 /* The number after a key: "nGpus 8", "iters: 20". 0 if the key is missing. */
 static int number_after(const char *text, const char *key) {
@@ -86,7 +88,8 @@ static void take_device(LogReader *r, char *text) {
   char *on = strstr(text, " on "), *device = strstr(text, " device ");
   if (!on || !device || device < on) return;
   if (r->run && r->run->rows->len) r->closed = TRUE;
-  CsimLogDevice d = {.rank = number_after(text, "Rank "), .device = number_after(device, " device "), .bus = "", .name = ""};
+  CsimLogDevice d = {
+      .rank = number_after(text, "Rank "), .device = number_after(device, " device "), .bus = "", .name = ""};
   *device = 0;
   char *host[1];
   d.host = log_split(on + 4, host, 1) ? g_intern_string(host[0]) : "";
@@ -126,18 +129,29 @@ static void take_footer(LogReader *r, char *line, char *comment) {
 
 void log_take_comment(LogReader *r, char *line, char *comment) {
   const char *starting = strstr(comment, "Collective test starting:");
-  if (starting) take_starting(r, starting + 25);
-  else if (strstr(comment, "nccl-tests version ")) take_version(r, comment);
-  else if (strstr(comment, "nThread ")) take_options(r, comment);
-  else if (strstr(comment, "Rank ") && strstr(comment, " device ")) take_device(r, comment);
-  else if (strstr(comment, "Ranks 0-")) take_ranks(r, comment);
-  else if (log_is_columns(comment)) log_take_columns(r, comment);
-  else if (strstr(comment, "in-place")) r->columns.in_place_only = !strstr(comment, "out-of-place");
-  else if (strstr(comment, "Out of bounds values") || strstr(comment, "Avg bus bandwidth")) take_footer(r, line, comment);
-  else if (!strstr(comment, "concluded")) log_take_command(r, line); /* "root@host:~# ./all_reduce_perf" */
+  if (starting)
+    take_starting(r, starting + 25);
+  else if (strstr(comment, "nccl-tests version "))
+    take_version(r, comment);
+  else if (strstr(comment, "nThread "))
+    take_options(r, comment);
+  else if (strstr(comment, "Rank ") && strstr(comment, " device "))
+    take_device(r, comment);
+  else if (strstr(comment, "Ranks 0-"))
+    take_ranks(r, comment);
+  else if (log_is_columns(comment))
+    log_take_columns(r, comment);
+  else if (strstr(comment, "in-place"))
+    r->columns.in_place_only = !strstr(comment, "out-of-place");
+  else if (strstr(comment, "Out of bounds values") || strstr(comment, "Avg bus bandwidth"))
+    take_footer(r, line, comment);
+  else if (!strstr(comment, "concluded"))
+    log_take_command(r, line); /* "root@host:~# ./all_reduce_perf" */
 }
 
-static gboolean is_name_letter(char c) { return g_ascii_isupper(c) || g_ascii_isdigit(c) || c == '_'; }
+static gboolean is_name_letter(char c) {
+  return g_ascii_isupper(c) || g_ascii_isdigit(c) || c == '_';
+}
 
 static gboolean is_known(const LogReader *r, const char *name, guint run) {
   for (guint i = 0; i < r->log->variables->len; i++) {

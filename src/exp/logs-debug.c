@@ -26,7 +26,9 @@ static char *back_digits(char *start, char *p) {
   return p;
 }
 
-static gboolean is_host_letter(char c) { return g_ascii_isalnum(c) || c == '-' || c == '.' || c == '_'; }
+static gboolean is_host_letter(char c) {
+  return g_ascii_isalnum(c) || c == '-' || c == '.' || c == '_';
+}
 
 /* The last "HOST:PID:TID" before `end`, followed by a blank; fills the line but for its text. NULL if there is none. */
 static char *find_sender(char *line, char *end, CsimLogDebug *out) {
@@ -41,7 +43,9 @@ static char *find_sender(char *line, char *end, CsimLogDebug *out) {
     out->pid = g_ascii_strtoll(pid, NULL, 10);
     out->tid = g_ascii_strtoll(tid, NULL, 10);
     const char *open = strchr(p, '[');
-    out->dev = open && open < end && g_ascii_isdigit(open[1]) ? (int)CLAMP(strtol(open + 1, NULL, 10), 0, 1 << 20) : -1;
+    out->dev = open && open < end && g_ascii_isdigit(open[1])
+                   ? (int)CLAMP(strtol(open + 1, NULL, 10), 0, 1 << 20)
+                   : -1;
     return host;
   }
   return NULL;

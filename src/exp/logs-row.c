@@ -10,7 +10,9 @@
 
 #define LOG_MAX_TAGS 6 /* words of tags before a row: "[1,0]<stdout>:", "0:", a date and time */
 
-static gboolean is_whole(const char *word) { return *word && strlen(word) <= 18 && !word[strspn(word, "0123456789")]; }
+static gboolean is_whole(const char *word) {
+  return *word && strlen(word) <= 18 && !word[strspn(word, "0123456789")];
+}
 
 static gboolean is_type(const char *word) {
   CsimType type;
@@ -23,7 +25,8 @@ static gboolean is_number(const char *word) {
 }
 
 gboolean log_is_columns(const char *comment) {
-  return strstr(comment, "size") && strstr(comment, "type") && strstr(comment, "time") && strstr(comment, "busbw");
+  return strstr(comment, "size") && strstr(comment, "type") && strstr(comment, "time") &&
+         strstr(comment, "busbw");
 }
 
 static guint count_text(const char *text, const char *what) {
@@ -38,10 +41,10 @@ void log_take_columns(LogReader *r, const char *comment) {
   log_open_run(r);
   gboolean has_error = strstr(comment, "error") || strstr(comment, "wrong");
   r->columns = (LogColumns){
-    .known = TRUE,
-    .sides = CLAMP(count_text(comment, "busbw"), 1, 2),
-    .per_side = has_error ? 4 : 3,
-    .in_place_only = in_place_only,
+      .known = TRUE,
+      .sides = CLAMP(count_text(comment, "busbw"), 1, 2),
+      .per_side = has_error ? 4 : 3,
+      .in_place_only = in_place_only,
   };
 }
 
@@ -62,10 +65,14 @@ static guint leading_numbers(char *const *words, guint n) {
 /* Without a header: what `n` numbers after type and redop can be. FALSE: (not yet) a row. */
 static gboolean guess_columns(guint n, LogColumns *out) {
   guint rest = n % 2 ? n - 1 : n; /* an odd number has root in front, except a single side of three */
-  if (n == 3 || n == 4) *out = (LogColumns){TRUE, 1, n == 4 ? 4 : 3, FALSE};
-  else if (n == 5) *out = (LogColumns){TRUE, 1, 4, FALSE};
-  else if (rest == 6 || rest == 8) *out = (LogColumns){TRUE, 2, rest / 2, FALSE};
-  else return FALSE;
+  if (n == 3 || n == 4)
+    *out = (LogColumns){TRUE, 1, n == 4 ? 4 : 3, FALSE};
+  else if (n == 5)
+    *out = (LogColumns){TRUE, 1, 4, FALSE};
+  else if (rest == 6 || rest == 8)
+    *out = (LogColumns){TRUE, 2, rest / 2, FALSE};
+  else
+    return FALSE;
   return TRUE;
 }
 
@@ -102,7 +109,8 @@ static CsimLogRow read_row(const LogReader *r, guint left, guint n_numbers, LogC
 static void try_complete(LogReader *r) {
   guint left = r->n_pending > 3 && !is_number(r->pending[3]) ? 4 : 3;
   if (r->n_pending <= left) return;
-  guint n = leading_numbers(r->pending + left, r->n_pending - left); /* names may follow: algorithm, protocol */
+  guint n =
+      leading_numbers(r->pending + left, r->n_pending - left); /* names may follow: algorithm, protocol */
   LogColumns columns = r->columns;
   if (!columns.known && !guess_columns(n, &columns)) return;
   guint needed = columns.sides * columns.per_side;

@@ -122,11 +122,14 @@ static void take_text(LogReader *r, char *text, gsize length) {
   }
 }
 
-static gint by_text(gconstpointer a, gconstpointer b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+static gint by_text(gconstpointer a, gconstpointer b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
 
 static int count_hosts(const GArray *devices) {
   g_autoptr(GPtrArray) hosts = g_ptr_array_new();
-  for (guint i = 0; i < devices->len; i++) g_ptr_array_add(hosts, (gpointer)g_array_index(devices, CsimLogDevice, i).host);
+  for (guint i = 0; i < devices->len; i++)
+    g_ptr_array_add(hosts, (gpointer)g_array_index(devices, CsimLogDevice, i).host);
   g_ptr_array_sort(hosts, by_text);
   int n = 0;
   for (guint i = 0; i < hosts->len; i++)
@@ -151,8 +154,10 @@ static void finish_run(const CsimLog *log, guint index) {
   if (run->rows->len) run->type = csim_log_row(run, 0)->type;
   for (guint i = 0; i < run->devices->len; i++)
     run->n_ranks = MAX(run->n_ranks, g_array_index(run->devices, CsimLogDevice, i).rank + 1);
-  if (run->devices->len) run->n_hosts = count_hosts(run->devices);
-  else if (!run->n_ranks) ranks_of_debug(log, index, run);
+  if (run->devices->len)
+    run->n_hosts = count_hosts(run->devices);
+  else if (!run->n_ranks)
+    ranks_of_debug(log, index, run);
 }
 
 /* NUL bytes would end a line early. */
@@ -178,7 +183,8 @@ static CsimLog *parse(const char *name, char *buffer, gsize length) {
 
 CsimLog *csim_log_parse(const char *name, const char *text, gsize length, GError **error) {
   if (length > CSIM_LOG_MAX_BYTES) {
-    csim_error_set(error, CSIM_ERROR_LIMIT, (CsimLoc){g_intern_string(name), 0, 0}, "too large; allowed: at most 256MiB");
+    csim_error_set(error, CSIM_ERROR_LIMIT, (CsimLoc){g_intern_string(name), 0, 0},
+                   "too large; allowed: at most 256MiB");
     return NULL;
   }
   char *buffer = g_malloc(length + 1);

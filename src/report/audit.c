@@ -4,26 +4,36 @@
 #include "report/json-text.h"
 
 static void append_place(GString *out, CsimLoc loc) {
-  if (!loc.file) g_string_append(out, "claim: ");
-  else if (!loc.line) g_string_append_printf(out, "%s: ", loc.file);
-  else g_string_append_printf(out, "%s:%u: ", loc.file, loc.line);
+  if (!loc.file)
+    g_string_append(out, "claim: ");
+  else if (!loc.line)
+    g_string_append_printf(out, "%s: ", loc.file);
+  else
+    g_string_append_printf(out, "%s:%u: ", loc.file, loc.line);
 }
 
 static void append_checked(GString *out, const CsimAudit *a) {
-  const struct { guint n; const char *one, *many; } counts[] = {
-    {a->n_claims, "claim", "claims"}, {a->n_runs, "run", "runs"}, {a->n_rows, "row", "rows"}, {a->n_nccl_lines, "line of NCCL", "lines of NCCL"},
-    {a->n_pairs, "pair", "pairs"}};
+  const struct {
+    guint n;
+    const char *one, *many;
+  } counts[] = {{a->n_claims, "claim", "claims"},
+                {a->n_runs, "run", "runs"},
+                {a->n_rows, "row", "rows"},
+                {a->n_nccl_lines, "line of NCCL", "lines of NCCL"},
+                {a->n_pairs, "pair", "pairs"}};
   const char *comma = "";
   for (guint i = 0; i < G_N_ELEMENTS(counts); i++) {
     if (!counts[i].n) continue;
-    g_string_append_printf(out, "%s%u %s", comma, counts[i].n, counts[i].n == 1 ? counts[i].one : counts[i].many);
+    g_string_append_printf(out, "%s%u %s", comma, counts[i].n,
+                           counts[i].n == 1 ? counts[i].one : counts[i].many);
     comma = ", ";
   }
   if (!*comma) g_string_append(out, "nothing");
 }
 
 void csim_report_audit_text(GString *out, const CsimAudit *audit, gboolean facts) {
-  for (guint i = 0; facts && i < audit->facts->len; i++) g_string_append_printf(out, "# %s\n", (const char *)g_ptr_array_index(audit->facts, i));
+  for (guint i = 0; facts && i < audit->facts->len; i++)
+    g_string_append_printf(out, "# %s\n", (const char *)g_ptr_array_index(audit->facts, i));
   for (guint i = 0; i < audit->findings->len; i++) {
     const CsimAuditFinding *f = g_ptr_array_index(audit->findings, i);
     append_place(out, f->loc);
@@ -33,8 +43,10 @@ void csim_report_audit_text(GString *out, const CsimAudit *audit, gboolean facts
   }
   append_checked(out, audit);
   g_string_append(out, " checked, ");
-  if (audit->findings->len) g_string_append_printf(out, "%u finding%s\n", audit->findings->len, audit->findings->len == 1 ? "" : "s");
-  else g_string_append(out, "nothing found\n");
+  if (audit->findings->len)
+    g_string_append_printf(out, "%u finding%s\n", audit->findings->len, audit->findings->len == 1 ? "" : "s");
+  else
+    g_string_append(out, "nothing found\n");
 }
 
 static void append_finding(GString *out, const CsimAuditFinding *f) {

@@ -10,7 +10,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   g_assert_nonnull(log);
   for (guint i = 0; i < log->runs->len; i++) {
     const CsimLogRun *run = csim_log_run(log, i);
-    for (guint k = 0; k < run->rows->len; k++) g_assert_cmpuint(csim_log_row(run, k)->loc.line, <=, log->n_lines);
+    for (guint k = 0; k < run->rows->len; k++)
+      g_assert_cmpuint(csim_log_row(run, k)->loc.line, <=, log->n_lines);
   }
   for (guint i = 0; i < log->debug->len; i++) {
     g_assert_cmpuint(csim_log_debug(log, i)->loc.line, <=, log->n_lines);

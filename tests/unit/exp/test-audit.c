@@ -22,7 +22,8 @@ static CsimAudit *claim(const char *text, CsimAuditSpec spec) {
 }
 
 static char *data_path(const char *name) {
-  return g_build_filename(g_getenv("COLLSIM_SOURCE_ROOT") ? g_getenv("COLLSIM_SOURCE_ROOT") : ".", "tests", "data", "audit", name, NULL);
+  return g_build_filename(g_getenv("COLLSIM_SOURCE_ROOT") ? g_getenv("COLLSIM_SOURCE_ROOT") : ".", "tests",
+                          "data", "audit", name, NULL);
 }
 
 static CsimAudit *audit_file(const char *path, CsimAuditSpec spec) {
@@ -43,8 +44,10 @@ static CsimAudit *audit_data(const char *name, CsimAuditSpec spec) {
 /* --- claims ---- */
 
 static void test_sharp(void) {
-  g_autoptr(CsimAudit) audit = claim("all_reduce 8GB 0.9ms", (CsimAuditSpec){.target = "dgx-h100*128", .sharp = TRUE});
-  const CsimAuditFinding *nic = finding(audit, "SHARP"), *nvlink = finding(audit, "NVLink"), *memory = finding(audit, "memory of a GPU");
+  g_autoptr(CsimAudit) audit =
+      claim("all_reduce 8GB 0.9ms", (CsimAuditSpec){.target = "dgx-h100*128", .sharp = TRUE});
+  const CsimAuditFinding *nic = finding(audit, "SHARP"), *nvlink = finding(audit, "NVLink"),
+                         *memory = finding(audit, "memory of a GPU");
   g_assert_nonnull(nic);
   g_assert_nonnull(nvlink);
   g_assert_nonnull(memory);
@@ -64,14 +67,17 @@ static void test_wrong_collective(void) {
 }
 
 static void test_a800(void) {
-  g_autoptr(CsimAudit) audit = claim("all_reduce 1GB 380us busbw=192 ", (CsimAuditSpec){.target = "hgx-a800*16"});
-  const CsimAuditFinding *itself = finding(audit, "contradicts itself"), *cap = finding(audit, "busbw 192 GB/s: 1.8");
+  g_autoptr(CsimAudit) audit =
+      claim("all_reduce 1GB 380us busbw=192 ", (CsimAuditSpec){.target = "hgx-a800*16"});
+  const CsimAuditFinding *itself = finding(audit, "contradicts itself"),
+                         *cap = finding(audit, "busbw 192 GB/s: 1.8");
   g_assert_nonnull(itself);
   g_assert_cmpfloat_with_epsilon(itself->factor, 27.2, 0.1);
   g_assert_nonnull(cap);
   g_assert_nonnull(strstr(cap->text, "network adapters"));
   g_assert_cmpfloat_with_epsilon(cap->expected * 127 / 64, 105.8, 0.1); /* algbw cap as busbw */
-  g_autoptr(CsimAudit) sharp = claim("all_reduce busbw=192", (CsimAuditSpec){.target = "hgx-a800*16", .sharp = TRUE});
+  g_autoptr(CsimAudit) sharp =
+      claim("all_reduce busbw=192", (CsimAuditSpec){.target = "hgx-a800*16", .sharp = TRUE});
   g_assert_nonnull(finding(sharp, "NVLink"));
   g_assert_null(finding(sharp, "network adapters"));
 }
@@ -84,7 +90,13 @@ static void test_honest(void) {
 }
 
 static void test_bad_claims(void) {
-  static const char *const texts[] = {"", "all_reduce", "all_reduce 8GB", "all_reduce 8GB 0.9ms foo", "all_reduce busbw=-1", "busbw=1 ranks=0", "busbw="};
+  static const char *const texts[] = {"",
+                                      "all_reduce",
+                                      "all_reduce 8GB",
+                                      "all_reduce 8GB 0.9ms foo",
+                                      "all_reduce busbw=-1",
+                                      "busbw=1 ranks=0",
+                                      "busbw="};
   for (guint i = 0; i < G_N_ELEMENTS(texts); i++) {
     g_autoptr(GError) error = NULL;
     g_autoptr(CsimAudit) audit = csim_audit_new();
@@ -97,7 +109,8 @@ static void test_bad_claims(void) {
 
 static double ceiling(const char *target, CsimColl coll, gboolean sharp) {
   g_autoptr(GError) error = NULL;
-  g_autoptr(CsimAuditTarget) t = csim_audit_target_new(&(CsimAuditTargetSpec){.target = target, .sharp = sharp}, &error);
+  g_autoptr(CsimAuditTarget) t =
+      csim_audit_target_new(&(CsimAuditTargetSpec){.target = target, .sharp = sharp}, &error);
   g_assert_no_error(error);
   CsimAuditHardware hw = csim_audit_hardware(t, sharp);
   CsimAuditLimit limits[CSIM_N_LIMITS];
@@ -107,22 +120,35 @@ static double ceiling(const char *target, CsimColl coll, gboolean sharp) {
     best = MIN(best, 1e-3 / csim_audit_limit_us(&limits[i], 1, FALSE));
     csim_audit_limit_clear(&limits[i]);
   }
-  double n_ranks = hw.ranks, factor = coll == CSIM_COLL_ALL_REDUCE ? 2 * (n_ranks - 1) / n_ranks : (n_ranks - 1) / n_ranks;
+  double n_ranks = hw.ranks,
+         factor = coll == CSIM_COLL_ALL_REDUCE ? 2 * (n_ranks - 1) / n_ranks : (n_ranks - 1) / n_ranks;
   return best * factor;
 }
 
 static void test_ceilings(void) {
-  const struct { const char *target; CsimColl coll; gboolean sharp; double busbw; } cases[] = {
-    {"dgx-h100", CSIM_COLL_ALL_REDUCE, FALSE, 700},       {"dgx-h100", CSIM_COLL_ALL_GATHER, FALSE, 450},
-    {"dgx-h100*2", CSIM_COLL_ALL_REDUCE, FALSE, 750},     {"dgx-h100*16", CSIM_COLL_ALL_REDUCE, FALSE, 423.3},
-    {"dgx-h100*128", CSIM_COLL_ALL_REDUCE, TRUE, 799.2},  {"dgx-a100", CSIM_COLL_ALL_REDUCE, FALSE, 300},
-    {"dgx-a100*128", CSIM_COLL_ALL_REDUCE, FALSE, 201.4}, {"hgx-a800*16", CSIM_COLL_ALL_REDUCE, FALSE, 105.8},
-    {"hgx-a800*16", CSIM_COLL_ALL_REDUCE, TRUE, 198.4},   {"dgx-b200", CSIM_COLL_ALL_REDUCE, FALSE, 1400},
-    {"dgx-h100*2", CSIM_COLL_ALLTOALL, FALSE, 93.75},     {"dgx-h100*16", CSIM_COLL_ALLTOALL, FALSE, 52.9},
-    {"dgx-b200*4", CSIM_COLL_ALL_GATHER, FALSE, 516.7},
+  const struct {
+    const char *target;
+    CsimColl coll;
+    gboolean sharp;
+    double busbw;
+  } cases[] = {
+      {"dgx-h100", CSIM_COLL_ALL_REDUCE, FALSE, 700},
+      {"dgx-h100", CSIM_COLL_ALL_GATHER, FALSE, 450},
+      {"dgx-h100*2", CSIM_COLL_ALL_REDUCE, FALSE, 750},
+      {"dgx-h100*16", CSIM_COLL_ALL_REDUCE, FALSE, 423.3},
+      {"dgx-h100*128", CSIM_COLL_ALL_REDUCE, TRUE, 799.2},
+      {"dgx-a100", CSIM_COLL_ALL_REDUCE, FALSE, 300},
+      {"dgx-a100*128", CSIM_COLL_ALL_REDUCE, FALSE, 201.4},
+      {"hgx-a800*16", CSIM_COLL_ALL_REDUCE, FALSE, 105.8},
+      {"hgx-a800*16", CSIM_COLL_ALL_REDUCE, TRUE, 198.4},
+      {"dgx-b200", CSIM_COLL_ALL_REDUCE, FALSE, 1400},
+      {"dgx-h100*2", CSIM_COLL_ALLTOALL, FALSE, 93.75},
+      {"dgx-h100*16", CSIM_COLL_ALLTOALL, FALSE, 52.9},
+      {"dgx-b200*4", CSIM_COLL_ALL_GATHER, FALSE, 516.7},
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++)
-    g_assert_cmpfloat_with_epsilon(ceiling(cases[i].target, cases[i].coll, cases[i].sharp), cases[i].busbw, 0.1 + 1e-3 * cases[i].busbw);
+    g_assert_cmpfloat_with_epsilon(ceiling(cases[i].target, cases[i].coll, cases[i].sharp), cases[i].busbw,
+                                   0.1 + 1e-3 * cases[i].busbw);
 }
 
 /* --- logs ---- */
@@ -150,18 +176,18 @@ static void test_logs(void) {
 static void test_nccl_lines(void) {
   g_autoptr(CsimAudit) audit = audit_data("sockets.log", (CsimAuditSpec){.target = "dgx-h100"});
   static const char *const expected[] = {
-    "sockets instead of InfiniBand or RoCE between 2 nodes (NCCL_IB_DISABLE=1)",
-    "link width 0: NCCL could not read the PCIe width of 0000:1b:00.0",
-    "GPU/0-52000 has a PCIe link of 24.0 GB/s, the target 48.0",
-    "GPU/0-c3000 has NVLinks of 350.2 GB/s, the target 370.8: a link is missing",
-    "GPU/0-9d000 has no adapter on its socket",
-    "ranks 1 and 2 talk through host memory",
-    "NCCL warns: socketProgress",
-    "search for rings found 1 channels of 1.2 GB/s, the target should give 8 of 48",
-    "fewer channels for collectives: 2, the target should give 16",
-    "ring of channel 0",
-    "NCCL_BUFSIZE=8388608: NCCL has no such variable; did you mean NCCL_BUFFSIZE?",
-    "NCCL_NET_GDR_LEVEL=PHB was given, but NCCL never read it",
+      "sockets instead of InfiniBand or RoCE between 2 nodes (NCCL_IB_DISABLE=1)",
+      "link width 0: NCCL could not read the PCIe width of 0000:1b:00.0",
+      "GPU/0-52000 has a PCIe link of 24.0 GB/s, the target 48.0",
+      "GPU/0-c3000 has NVLinks of 350.2 GB/s, the target 370.8: a link is missing",
+      "GPU/0-9d000 has no adapter on its socket",
+      "ranks 1 and 2 talk through host memory",
+      "NCCL warns: socketProgress",
+      "search for rings found 1 channels of 1.2 GB/s, the target should give 8 of 48",
+      "fewer channels for collectives: 2, the target should give 16",
+      "ring of channel 0",
+      "NCCL_BUFSIZE=8388608: NCCL has no such variable; did you mean NCCL_BUFFSIZE?",
+      "NCCL_NET_GDR_LEVEL=PHB was given, but NCCL never read it",
   };
   for (guint i = 0; i < G_N_ELEMENTS(expected); i++) {
     if (!finding(audit, expected[i])) g_error("not found: %s", expected[i]);
@@ -179,7 +205,8 @@ static void test_odd_gpu_without_target(void) {
 static void test_real_log(void) {
   const char *reference = g_getenv("COLLSIM_REFERENCE");
   const char *root = g_getenv("COLLSIM_SOURCE_ROOT");
-  g_autofree char *folder = reference ? g_strdup(reference) : g_build_filename(root ? root : ".", "..", "shared", NULL);
+  g_autofree char *folder =
+      reference ? g_strdup(reference) : g_build_filename(root ? root : ".", "..", "shared", NULL);
   g_autofree char *log = g_build_filename(folder, "measurements", "h200-pair", "nccl-info.log", NULL);
   g_autofree char *topo = g_build_filename(folder, "measurements", "h200-pair", "topo.xml", NULL);
   if (!g_file_test(log, G_FILE_TEST_EXISTS)) {
@@ -190,7 +217,8 @@ static void test_real_log(void) {
   for (guint i = 0; i < G_N_ELEMENTS(targets); i++) {
     g_autoptr(CsimAudit) audit = audit_file(log, (CsimAuditSpec){.target = targets[i]});
     g_assert_cmpuint(audit->findings->len, ==, 1);
-    g_assert_nonnull(finding(audit, "link width 0: NCCL could not read the PCIe width of 0000:00:06.0, 0000:00:07.0"));
+    g_assert_nonnull(
+        finding(audit, "link width 0: NCCL could not read the PCIe width of 0000:00:06.0, 0000:00:07.0"));
   }
   const char *const nvls[] = {"NCCL_NVLS_ENABLE=1", NULL};
   g_autoptr(CsimAudit) audit = audit_file(log, (CsimAuditSpec){.target = topo, .overrides = nvls});

@@ -11,21 +11,26 @@ static CsimLog *parse(const char *text) {
   return log;
 }
 
-#define HEAD                                                                                                     \
-  "# nccl-tests version 2.17.6 nccl-headers=22803 nccl-library=22803\n"                                         \
-  "# Collective test starting: all_gather_perf\n"                                                                \
-  "# nThread 1 nGpus 2 minBytes 8 maxBytes 16 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1 validation: 1 graph: 0\n" \
-  "#\n# Using devices\n"                                                                                         \
-  "#  Rank  0 Group  0 Pid   4711 on      node1 device  0 [0000:0f:00] NVIDIA H100 80GB HBM3\n"                  \
-  "#  Rank  1 Group  0 Pid   4712 on      node2 device  0 [0000:0f:00] NVIDIA H100 80GB HBM3\n"                  \
-  "#\n#                                                              out-of-place                       in-place          \n" \
-  "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong\n" \
-  "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)       \n"
+#define HEAD                                                                                                 \
+  "# nccl-tests version 2.17.6 nccl-headers=22803 nccl-library=22803\n"                                      \
+  "# Collective test starting: all_gather_perf\n"                                                            \
+  "# nThread 1 nGpus 2 minBytes 8 maxBytes 16 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1 "       \
+  "validation: 1 graph: 0\n"                                                                                 \
+  "#\n# Using devices\n"                                                                                     \
+  "#  Rank  0 Group  0 Pid   4711 on      node1 device  0 [0000:0f:00] NVIDIA H100 80GB HBM3\n"              \
+  "#  Rank  1 Group  0 Pid   4712 on      node2 device  0 [0000:0f:00] NVIDIA H100 80GB HBM3\n"              \
+  "#\n#                                                              out-of-place                       "    \
+  "in-place          \n"                                                                                     \
+  "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   " \
+  "busbw #wrong\n"                                                                                           \
+  "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  "  \
+  "(GB/s)       \n"
 
 static void test_new(void) {
-  g_autoptr(CsimLog) log = parse(HEAD
-    "     1048576        131072     float    none      -1    31.42   33.37   16.69      0    30.00   34.95   17.48    N/A\n"
-    "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 17.085 \n#\n# Collective test concluded: all_gather_perf\n");
+  g_autoptr(CsimLog) log = parse(HEAD "     1048576        131072     float    none      -1    31.42   33.37 "
+                                      "  16.69      0    30.00   34.95   17.48    N/A\n"
+                                      "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 17.085 \n#\n# "
+                                      "Collective test concluded: all_gather_perf\n");
   g_assert_cmpuint(log->runs->len, ==, 1);
   const CsimLogRun *run = csim_log_run(log, 0);
   g_assert_cmpint(run->coll, ==, CSIM_COLL_ALL_GATHER);
@@ -55,10 +60,13 @@ static void test_new(void) {
 /* Before 2.13: no root column, blank redop, an error column that may be N/A; no name but the command's. */
 static void test_old(void) {
   g_autoptr(CsimLog) log = parse("$ mpirun -np 4 ./build/alltoall_perf -b 8 -e 64\n"
-    "# nThread 1 nGpus 1 minBytes 8 maxBytes 64 step: 2(factor) warmup iters: 5 iters: 20 validation: 1 \n#\n"
-    "#   Rank  0 Pid  11 on a device  0 [0x0f] Tesla V100-SXM2-32GB\n"
-    "#       size         count      type   redop     time   algbw   busbw  error     time   algbw   busbw  error\n"
-    "          64             4     float            21.3    0.00    0.00  0e+00     20.9    0.00    0.00    N/A\n");
+                                 "# nThread 1 nGpus 1 minBytes 8 maxBytes 64 step: 2(factor) warmup iters: 5 "
+                                 "iters: 20 validation: 1 \n#\n"
+                                 "#   Rank  0 Pid  11 on a device  0 [0x0f] Tesla V100-SXM2-32GB\n"
+                                 "#       size         count      type   redop     time   algbw   busbw  "
+                                 "error     time   algbw   busbw  error\n"
+                                 "          64             4     float            21.3    0.00    0.00  "
+                                 "0e+00     20.9    0.00    0.00    N/A\n");
   const CsimLogRun *run = csim_log_run(log, 0);
   g_assert_cmpint(run->coll, ==, CSIM_COLL_ALLTOALL);
   g_assert_cmpint(run->coll_from, ==, CSIM_LOG_COLL_COMMAND);
@@ -70,13 +78,15 @@ static void test_old(void) {
 
 /* NCCL speaks between a row's halves, the host right after the root; lines carry tags of mpirun. */
 static void test_mixed(void) {
-  g_autoptr(CsimLog) log = parse(HEAD
-    "node1:4711:4711 [0] NCCL INFO NCCL version 2.28.3+cuda13.0\n"
-    "[1,0]<stdout>:     1048576        131072     float    none      -1node1:4711:4720 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM\n"
-    "[1,1]<stdout>:node2:4712:4721 [0] NCCL INFO Connected all rings\n"
-    "[2025-01-02 03:04:05] node2:4712:4721 [0] misc/x.cc:12 (f) NCCL WARN something\n"
-    "    31.42   33.37   16.69      0    30.00   34.95   17.48      0\n"
-    "     2097152        262144     float    none      -1    61.42   34.14   17.07      0    60.00   34.95   17.48      0\n");
+  g_autoptr(CsimLog) log =
+      parse(HEAD "node1:4711:4711 [0] NCCL INFO NCCL version 2.28.3+cuda13.0\n"
+                 "[1,0]<stdout>:     1048576        131072     float    none      -1node1:4711:4720 [0] NCCL "
+                 "INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM\n"
+                 "[1,1]<stdout>:node2:4712:4721 [0] NCCL INFO Connected all rings\n"
+                 "[2025-01-02 03:04:05] node2:4712:4721 [0] misc/x.cc:12 (f) NCCL WARN something\n"
+                 "    31.42   33.37   16.69      0    30.00   34.95   17.48      0\n"
+                 "     2097152        262144     float    none      -1    61.42   34.14   17.07      0    "
+                 "60.00   34.95   17.48      0\n");
   const CsimLogRun *run = csim_log_run(log, 0);
   g_assert_cmpuint(run->rows->len, ==, 2);
   g_assert_cmpfloat(csim_log_row(run, 0)->out.time_us.value, ==, 31.42);
@@ -93,9 +103,10 @@ static void test_mixed(void) {
 }
 
 static void test_several(void) {
-  g_autoptr(CsimLog) log = parse(HEAD "     8  1  float  none  -1  1.00  0.01  0.00  0  1.00  0.01  0.00  0\n# Avg bus bandwidth    : 1 \n"
-    HEAD "     8  1  float  none  -1  1.00  0.01  0.00  0  1.00  0.01  0.00  0\n"
-    "     16  2  float  none  -1  1.00  0.02  0.00  0  1.00  0.02  0.00  0\n");
+  g_autoptr(CsimLog) log =
+      parse(HEAD "     8  1  float  none  -1  1.00  0.01  0.00  0  1.00  0.01  0.00  0\n# Avg bus bandwidth  "
+                 "  : 1 \n" HEAD "     8  1  float  none  -1  1.00  0.01  0.00  0  1.00  0.01  0.00  0\n"
+                 "     16  2  float  none  -1  1.00  0.02  0.00  0  1.00  0.02  0.00  0\n");
   g_assert_cmpuint(log->runs->len, ==, 2);
   g_assert_cmpuint(csim_log_run(log, 0)->rows->len, ==, 1);
   g_assert_cmpuint(csim_log_run(log, 1)->rows->len, ==, 2);
@@ -104,8 +115,9 @@ static void test_several(void) {
 
 /* A row quoted alone. */
 static void test_fragment(void) {
-  g_autoptr(CsimLog) log = parse("  1073741824     268435456     float     sum      -1    4012.9  267.57  468.26      0\n"
-                                 "33554432 8388608 float sum 175.9 190.80 333.9\n");
+  g_autoptr(CsimLog) log =
+      parse("  1073741824     268435456     float     sum      -1    4012.9  267.57  468.26      0\n"
+            "33554432 8388608 float sum 175.9 190.80 333.9\n");
   g_assert_cmpuint(log->runs->len, ==, 1);
   const CsimLogRun *run = csim_log_run(log, 0);
   g_assert_cmpuint(run->rows->len, ==, 2);
