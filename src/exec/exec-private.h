@@ -4,7 +4,7 @@
  * A *lane* runs its plan's primitives one after another. A primitive is cut into operations (Simple: slices, LL and LL128: one chunk).
  * An operation starts when its lane is free, its data are visible and it has credit on every connection it uses; all
  * three are kept as points in time, which are usually known before they come. So an operation that crosses no shared link is evaluated
- * at once, without an event; one that does is an event at its start and one when its flow ends.
+ * at once, without an event; one that does is a flow: an event at its start and one at its end.
  *
  * A *connection* carries the operations of one lane to another, in order, through NCCL's slots: `visible` and `credit` are rings of times.
  * A network connection has a Net beside it: the two proxies and the wire between the kernels.
@@ -19,7 +19,7 @@
 #define SLOTS 8 /* NCCL_STEPS */
 #define NO_INDEX UINT32_MAX
 
-typedef enum { LANE_WAIT, LANE_SCHEDULED, LANE_FLOWING, LANE_DRAIN, LANE_BARRIER, LANE_DONE } LaneState;
+typedef enum { LANE_WAIT, LANE_FLOWING, LANE_DRAIN, LANE_BARRIER, LANE_DONE } LaneState;
 
 /* Where a lane's time goes; indices of Lane.spent. */
 enum { SPENT_LAUNCH, SPENT_OVERHEAD, SPENT_COPY, SPENT_LINK, SPENT_WAIT_DATA, SPENT_WAIT_CREDIT, SPENT_N };
@@ -49,13 +49,15 @@ typedef struct {
   CsimTime free, start;      /* when the worker is free; start of the operation at hand */
   CsimTime ready;            /* latest of the inputs looked at so far */
   CsimTime duration;         /* of the operation at hand, were it alone */
+  CsimTime overhead;         /* of it, before jitter */
+  CsimBytes cost_bytes;      /* that duration, overhead and sm_ps are for; -1 when the primitive has changed */
   CsimBytes left, slice, bytes; /* of the primitive: still to do, slice size; of the operation */
   uint32_t rank, recv, send; /* recv, send: first entry in CsimExec.lane_conns */
   int32_t recv_peer, send_peer; /* of the primitive */
   uint32_t ops;              /* operations done in this kernel */
   float sm_ps;               /* of the operation at hand, see CsimOpCost */
   uint32_t sm_link;          /* fluid link of a block shared with another lane, or NO_INDEX */
-  uint32_t flow_hint;        /* csim_fluid_start_hinted's */
+  uint32_t flow_hint;        /* csim_fluid_start_at's */
   uint16_t n_recv, n_send, channel;
   uint16_t input;            /* the next one to look at; NO_OP: there is no operation at hand */
   uint16_t flags;            /* of the primitive */
@@ -75,7 +77,7 @@ typedef struct {
   uint32_t tx_rank, rx_rank;   /* whose proxies work */
   uint32_t links;              /* first entry in CsimExec.links */
   uint16_t n_links;
-  uint32_t flow_hint;          /* csim_fluid_start_hinted's */
+  uint32_t flow_hint;          /* csim_fluid_start_at's */
   gboolean flowing;
   CsimRate cap;                /* of one message alone */
   uint32_t posted, queued, sent, wire, arrived, granted; /* operations that have passed each stage */
@@ -181,6 +183,6 @@ void exec_net_event(CsimExec *x, const CsimEvent *event);
 void exec_shape_init(CsimExec *x);
 
 /* Kinds of the one handler's events. */
-enum { EV_LANE_START, EV_LANE_FLOW, EV_NET_SEND, EV_NET_FLOW, EV_NET_WIRE, EV_NET_ARRIVE };
+enum { EV_LANE_FLOW, EV_NET_SEND, EV_NET_FLOW, EV_NET_WIRE, EV_NET_ARRIVE };
 
 #endif

@@ -48,6 +48,7 @@ double exec_jitter(CsimExec *x, const Lane *l) {
 
 static void take_prim(const CsimExec *x, Lane *l, const CsimPrim *prim) {
   const CsimProtoShape *p = &x->proto;
+  if (prim->flags != l->flags || prim->recv_peer != l->recv_peer || prim->send_peer != l->send_peer) l->cost_bytes = -1;
   l->flags = prim->flags;
   l->recv_peer = prim->recv_peer;
   l->send_peer = prim->send_peer;
@@ -132,6 +133,7 @@ void exec_lane_kernel(CsimExec *x, uint32_t lane, CsimTime start) {
   l->spent[SPENT_LAUNCH] += lag;
   l->ops = 0;
   l->slices = 0;
+  l->cost_bytes = -1;
   l->state = LANE_WAIT;
   l->input = NO_OP;
   push_work(x, lane);
@@ -325,28 +327,33 @@ static void start_flow(CsimExec *x, uint32_t lane, Lane *l) {
   guint n = op_links(x, l, buf, &links);
   CsimRate cap = (CsimRate)((double)l->bytes * 1e12 / (double)MAX(l->duration, 1));
   l->state = LANE_FLOWING;
-  csim_fluid_start_hinted(x->fluid, &l->flow_hint, links, n, l->bytes, MAX(cap, 1), x->handler, EV_LANE_FLOW, lane, 0);
+  csim_fluid_start_at(x->fluid, l->start, &l->flow_hint, links, n, l->bytes, MAX(cap, 1), x->handler, EV_LANE_FLOW, lane, 0);
+}
+
+/* Most operations are like the one before them. */
+static void take_cost(CsimExec *x, Lane *l, const CsimCost *cost) {
+  CsimOp4Cost op;
+  CsimOpCost c;
+  op_shape(x, l, &op);
+  csim_cost_op(cost, &op, &c);
+  l->cost_bytes = l->bytes;
+  l->overhead = c.overhead;
+  l->duration = c.duration;
+  l->sm_ps = (float)c.sm_ps;
 }
 
 /* All inputs are known: fixes start and duration. TRUE when the operation is over at once (it crosses no shared link). */
 static gboolean start_op(CsimExec *x, uint32_t lane, Lane *l) {
   const CsimCost *cost = &x->costs[x->ranks[l->rank].gpu];
-  CsimOp4Cost op;
-  CsimOpCost c;
-  op_shape(x, l, &op);
-  csim_cost_op(cost, &op, &c);
-  CsimTime overhead = (CsimTime)((double)c.overhead * exec_jitter(x, l));
+  if (l->bytes != l->cost_bytes) take_cost(x, l, cost);
+  CsimTime overhead = (CsimTime)((double)l->overhead * exec_jitter(x, l));
   CsimTime earliest = l->free + overhead;
   l->start = cost->ll ? MAX(earliest, l->ready) : MAX(l->free, l->ready) + overhead;
-  l->duration = c.duration;
-  l->sm_ps = (float)c.sm_ps;
   l->spent[SPENT_OVERHEAD] += overhead;
   l->spent[l->waits_credit ? SPENT_WAIT_CREDIT : SPENT_WAIT_DATA] += l->start - earliest;
   if (cost->ll) publish_first_line(x, l, cost);
   if (l->bytes == 0 || !crosses_links(x, l)) return finish_op(x, l, l->start + l->duration);
-  l->state = LANE_SCHEDULED;
-  if (l->start <= csim_engine_now(x->engine)) start_flow(x, lane, l);
-  else csim_engine_at(x->engine, l->start, x->handler, EV_LANE_START, lane, 0);
+  start_flow(x, lane, l);
   return FALSE;
 }
 
@@ -374,10 +381,6 @@ void exec_drain_work(CsimExec *x) {
 
 void exec_lane_event(CsimExec *x, const CsimEvent *event) {
   Lane *l = &x->lanes[event->entity];
-  if (event->kind == EV_LANE_START) {
-    start_flow(x, event->entity, l);
-    return;
-  }
   /* The floor of a short operation may outlast its flow. */
   if (finish_op(x, l, MAX(event->time, l->start + l->duration))) push_work(x, event->entity);
 }

@@ -100,7 +100,7 @@ static uint32_t recycle(CsimFluid *f) {
   if (f->n_classes < RECYCLE_FROM || f->n_classes < 2 * f->active) return NONE;
   do
     f->recycle_at = f->recycle_at + 1 < f->n_classes ? f->recycle_at + 1 : 0;
-  while (f->classes[f->recycle_at].flows > 0);
+  while (f->classes[f->recycle_at].flows + f->classes[f->recycle_at].waiting > 0);
   Class *c = &f->classes[f->recycle_at];
   hash_remove(f, f->recycle_at);
   if (c->active) csim_fluid_class_deactivate(f, f->recycle_at);

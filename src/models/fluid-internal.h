@@ -24,8 +24,9 @@
 #define NONE UINT32_MAX
 #define WEIGHT_ONE 16777216 /* weights are integers in units of 2^-24, so that sums never drift */
 #define PS 1e-12            /* seconds */
+#define WAITING -1e300           /* no finish is so low */
 
-enum { CSIM_FLUID_EVENT_FLOW, CSIM_FLUID_EVENT_HOME }; /* kinds of the fluid's own events */
+enum { CSIM_FLUID_EVENT_FLOW, CSIM_FLUID_EVENT_HOME, CSIM_FLUID_EVENT_START }; /* kinds of the fluid's own events */
 
 typedef unsigned __int128 Demand;
 
@@ -87,20 +88,20 @@ typedef struct {
   CsimTime head_start;
   uint32_t home_next, home_prev;
   uint32_t mark;
-  uint32_t reserved;
+  uint32_t waiting;      /* flows that start later */
 } Class;
 G_STATIC_ASSERT(sizeof(Class) == 128 && G_STRUCT_OFFSET(Class, served) == 64);
 
 typedef struct {
   union {
     double finish;       /* shared: value of the class's `served` at which it ends */
-    double rate;         /* direct: bytes/s; 0 in the instant of its start */
+    double rate;         /* direct: bytes/s; 0 in the instant of its start; WAITING before */
   };
   CsimBytes bytes;
   CsimTime start;
   uint32_t class, next, prev;
   uint32_t generation;
-  CsimEventRef ref;      /* direct */
+  CsimEventRef ref;      /* direct or waiting */
   uint64_t arg;
   uint32_t entity;
   uint16_t handler, kind;

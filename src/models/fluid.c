@@ -212,19 +212,36 @@ static void end_flow(CsimFluid *f, uint32_t flow, double bytes) {
   give_flow(f, flow);
 }
 
+static gboolean is_waiting(const Flow *fl) { return fl->rate == WAITING; }
+
+static void start_waiting(CsimFluid *f, uint32_t flow) {
+  Flow *fl = &f->flows[flow];
+  f->classes[fl->class].waiting--;
+  fl->start = f->now;
+  fl->rate = 0;
+  begin_flow(f, fl->class, flow);
+}
+
+static void wait_for_start(CsimFluid *f, uint32_t flow, CsimTime at) {
+  Flow *fl = &f->flows[flow];
+  f->classes[fl->class].waiting++;
+  fl->rate = WAITING;
+  fl->ref = csim_engine_at(f->engine, at, f->handler, CSIM_FLUID_EVENT_START, flow, 0);
+}
+
 CsimFlowId csim_fluid_start(CsimFluid *f, const CsimFlowLink *links, guint n_links, CsimBytes bytes, CsimRate cap,
                             uint16_t handler, uint16_t kind, uint32_t entity, uint64_t arg) {
   uint32_t hint = CSIM_FLUID_HINT_NONE;
-  return csim_fluid_start_hinted(f, &hint, links, n_links, bytes, cap, handler, kind, entity, arg);
+  return csim_fluid_start_at(f, 0, &hint, links, n_links, bytes, cap, handler, kind, entity, arg);
 }
 
-CsimFlowId csim_fluid_start_hinted(CsimFluid *f, uint32_t *hint, const CsimFlowLink *links, guint n_links, CsimBytes bytes, CsimRate cap,
-                                   uint16_t handler, uint16_t kind, uint32_t entity, uint64_t arg) {
+CsimFlowId csim_fluid_start_at(CsimFluid *f, CsimTime at, uint32_t *hint, const CsimFlowLink *links, guint n_links, CsimBytes bytes,
+                               CsimRate cap, uint16_t handler, uint16_t kind, uint32_t entity, uint64_t arg) {
   g_assert(n_links <= CSIM_FLUID_MAX_LINKS && bytes >= 0 && cap >= 0 && (n_links > 0 || cap > 0));
   f->now = csim_engine_now(f->engine);
   f->stats.started++;
   if (bytes == 0) {
-    csim_engine_at(f->engine, f->now, handler, kind, entity, arg);
+    csim_engine_at(f->engine, MAX(at, f->now), handler, kind, entity, arg);
     return CSIM_FLOW_NONE;
   }
   uint32_t class = csim_fluid_class(f, hint, links, n_links, cap);
@@ -233,11 +250,13 @@ CsimFlowId csim_fluid_start_hinted(CsimFluid *f, uint32_t *hint, const CsimFlowL
   fl->bytes = bytes;
   fl->start = f->now;
   fl->class = class;
+  fl->rate = 0;
   fl->handler = handler;
   fl->kind = kind;
   fl->entity = entity;
   fl->arg = arg;
-  begin_flow(f, class, flow);
+  if (at > f->now) wait_for_start(f, flow, at);
+  else begin_flow(f, class, flow);
   return flow_id(f, flow);
 }
 
@@ -254,13 +273,20 @@ void csim_fluid_cancel(CsimFluid *f, CsimFlowId id) {
   if (flow == NONE) return;
   f->now = csim_engine_now(f->engine);
   const Flow *fl = &f->flows[flow];
-  if (f->classes[fl->class].direct) csim_engine_cancel(f->engine, fl->ref);
+  Class *c = &f->classes[fl->class];
+  if (is_waiting(fl)) {
+    csim_engine_cancel(f->engine, fl->ref);
+    c->waiting--;
+    give_flow(f, flow);
+    return;
+  }
+  if (c->direct) csim_engine_cancel(f->engine, fl->ref);
   end_flow(f, flow, (double)fl->bytes - bytes_left(f, fl));
 }
 
 double csim_fluid_flow_rate(const CsimFluid *f, CsimFlowId id) {
   uint32_t flow = live_flow(f, id);
-  return flow == NONE ? 0 : csim_fluid_rate_of(&f->classes[f->flows[flow].class], &f->flows[flow]);
+  return flow == NONE || is_waiting(&f->flows[flow]) ? 0 : csim_fluid_rate_of(&f->classes[f->flows[flow].class], &f->flows[flow]);
 }
 
 /* ---- completions ---- */
@@ -305,6 +331,7 @@ static void handle_event(CsimEngine *engine, void *owner, const CsimEvent *event
   CsimFluid *f = owner;
   f->now = event->time;
   if (event->kind == CSIM_FLUID_EVENT_FLOW) complete_direct(f, event->entity);
+  else if (event->kind == CSIM_FLUID_EVENT_START) start_waiting(f, event->entity);
   else complete_home(f, event->entity);
 }
 

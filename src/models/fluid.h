@@ -55,10 +55,11 @@ typedef struct { CsimLinkId link; float weight; } CsimFlowLink;
  * cap > 0. Zero bytes complete at this instant, and CSIM_FLOW_NONE is returned. */
 CsimFlowId csim_fluid_start(CsimFluid *fluid, const CsimFlowLink *links, guint n_links, CsimBytes bytes, CsimRate cap,
                             uint16_t handler, uint16_t kind, uint32_t entity, uint64_t arg);
-/* The same for a caller whose transfers repeat: *hint, CSIM_FLUID_HINT_NONE at first, is this module's memory of the last one and saves the look-up. */
-CsimFlowId csim_fluid_start_hinted(CsimFluid *fluid, uint32_t *hint, const CsimFlowLink *links, guint n_links, CsimBytes bytes, CsimRate cap,
-                                   uint16_t handler, uint16_t kind, uint32_t entity, uint64_t arg);
-/* Ends a flow without firing. A flow that has completed, or CSIM_FLOW_NONE, is a no-op (ids carry 8 bits of
+/* The same at a later date, as the fluid's own event (`at` not after now: at once). *hint, CSIM_FLUID_HINT_NONE at first, is this module's
+ * memory of the caller's last transfer: one that repeats saves a look-up. */
+CsimFlowId csim_fluid_start_at(CsimFluid *fluid, CsimTime at, uint32_t *hint, const CsimFlowLink *links, guint n_links, CsimBytes bytes, CsimRate cap,
+                               uint16_t handler, uint16_t kind, uint32_t entity, uint64_t arg);
+/* Ends a flow, or one that is to start, without firing. A flow that has completed, or CSIM_FLOW_NONE, is a no-op (ids carry 8 bits of
  * generation: do not keep one for ever). */
 void csim_fluid_cancel(CsimFluid *fluid, CsimFlowId flow);
 /* Bytes/s, as of the last solve (the end of the previous instant with a change); 0 for a completed flow. */
