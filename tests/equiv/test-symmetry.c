@@ -15,6 +15,7 @@ typedef struct {
   CsimBytes bytes;
   uint64_t seed;
   int iters;
+  gboolean ideal; /* no randomness, no stagger: many things happen at the same time */
 } Case;
 
 static CsimExecResult call_with(const Case *c, gboolean full, CsimLinkLoad **loads, guint *n_loads) {
@@ -25,7 +26,7 @@ static CsimExecResult call_with(const Case *c, gboolean full, CsimLinkLoad **loa
   if (c->algo) overrides[n++] = algo;
   if (c->proto) overrides[n++] = proto;
   CsimExecSpec spec = {.iters = c->iters, .seed = c->seed, .no_symmetry = full};
-  g_autoptr(Lab) lab = lab_new(c->target, 0, overrides, NULL, &spec);
+  g_autoptr(Lab) lab = lab_new(c->target, 0, overrides, c->ideal ? lab_ideal : NULL, &spec);
   CsimExecResult result = lab_call(lab, c->coll, c->bytes);
   const CsimLinkLoad *list = csim_exec_loads(lab->exec, n_loads);
   *loads = g_memdup2(list, *n_loads * sizeof *list);
@@ -157,7 +158,8 @@ static void random_case(GRand *rand, const char *file) {
   g_file_set_contents(file, text, -1, &error);
   g_assert_no_error(error);
   CsimColl coll = colls[g_rand_int_range(rand, 0, G_N_ELEMENTS(colls))];
-  Case c = {.target = file, .coll = coll, .bytes = 4 * (CsimBytes)g_rand_int_range(rand, 1, 600000), .seed = g_rand_int(rand), .iters = 2};
+  Case c = {.target = file, .coll = coll, .bytes = 4 * (CsimBytes)g_rand_int_range(rand, 1, 600000), .seed = g_rand_int(rand), .iters = 2,
+            .ideal = g_rand_int_range(rand, 0, 3) == 0};
   if (g_rand_int_range(rand, 0, 2)) c.bytes = (CsimBytes)1 << g_rand_int_range(rand, 10, 23);
   if (coll <= CSIM_COLL_BROADCAST || coll == CSIM_COLL_ALL_REDUCE) {
     c.algo = coll == CSIM_COLL_ALL_REDUCE && g_rand_int_range(rand, 0, 3) == 0 ? "Tree" : "Ring";
