@@ -27,7 +27,7 @@ static uint64_t sum_queues(const CsimPktNet *net, const Port *port, CsimBytes (*
   for (guint c = 0; c < N_QUEUES; c++)
     for (uint32_t at = port->class[c].queue.head; at != NONE; at = pkt_packet(net, at)->next) {
       const Packet *p = pkt_packet(net, at);
-      if (p->ingress != NONE) held[p->ingress][c] += p->frame;
+      if (p->ingress != PKT_MADE_HERE) held[p->ingress][c] += p->frame;
       frames++;
     }
   return frames;
@@ -86,7 +86,7 @@ static void sum_stuck(Search *s) {
   for (guint i = 0; i < s->net->n_ports; i++)
     for (guint c = 0; c < CSIM_PKT_CLASSES; c++)
       for (uint32_t at = s->stuck[i][c] ? s->net->ports[i].class[c].queue.head : NONE; at != NONE; at = pkt_packet(s->net, at)->next)
-        if (pkt_packet(s->net, at)->ingress != NONE) s->held[pkt_packet(s->net, at)->ingress][c] += room_of(s->net, pkt_packet(s->net, at));
+        if (pkt_packet(s->net, at)->ingress != PKT_MADE_HERE) s->held[pkt_packet(s->net, at)->ingress][c] += room_of(s->net, pkt_packet(s->net, at));
 }
 
 /* Whether the account at the other end would let the queue go once only `held` bytes are left in it. */

@@ -1,6 +1,7 @@
 /* models/pkt/net.c - building the network: nodes, cables, paths, queue pairs; pools; reading counters. */
 #include "models/pkt/pkt-private.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { PURPOSE_HASH = 1, PURPOSE_LOSS, PURPOSE_MARK };
@@ -8,7 +9,8 @@ enum { PURPOSE_HASH = 1, PURPOSE_LOSS, PURPOSE_MARK };
 /* ---- pool of frames ---- */
 
 static void grow_pool(CsimPktNet *net) {
-  Packet *chunk = g_new(Packet, PACKET_CHUNK);
+  Packet *chunk = aligned_alloc(64, PACKET_CHUNK * sizeof(Packet));
+  if (!chunk) g_error("no memory for %d more frames", PACKET_CHUNK);
   net->chunks = g_renew(Packet *, net->chunks, net->n_chunks + 1);
   net->chunks[net->n_chunks] = chunk;
   for (uint32_t i = PACKET_CHUNK; i-- > 0;) {
@@ -76,7 +78,7 @@ void csim_pkt_net_free(CsimPktNet *net) {
     g_free(net->nodes[i].name);
     g_array_free(net->nodes[i].ports, TRUE);
   }
-  for (uint32_t i = 0; i < net->n_chunks; i++) g_free(net->chunks[i]);
+  for (uint32_t i = 0; i < net->n_chunks; i++) free(net->chunks[i]);
   g_ptr_array_free(net->qps, TRUE);
   g_ptr_array_free(net->distances, TRUE);
   csim_slab_free(net->messages);

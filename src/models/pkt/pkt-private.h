@@ -24,11 +24,13 @@ enum { PKT_CE = 1, PKT_ACK_REQUEST = 2, PKT_LAST = 4 };
 typedef struct {
   int64_t psn;
   uint32_t qp, next;
-  uint32_t ingress; /* port of this switch by which it came; NONE: made here */
+  uint32_t back;    /* packets since the message's start */
+  uint16_t ingress; /* port of this switch by which it came, or PKT_MADE_HERE */
   uint16_t frame;
   uint8_t type, class, hop, flags;
-  uint32_t back; /* packets since the message's start */
 } Packet;
+G_STATIC_ASSERT(sizeof(Packet) == 32); /* two a cache line */
+#define PKT_MADE_HERE UINT16_MAX
 
 typedef struct {
   uint32_t head, tail, packets;

@@ -33,6 +33,8 @@ static uint32_t dequeue(CsimPktNet *net, Port *port, guint which) {
   if (queue->head == NONE) {
     queue->tail = NONE;
     port->ready &= (uint16_t)~(1u << which);
+  } else {
+    __builtin_prefetch(pkt_packet(net, queue->head)); /* a long queue's frames are out of the cache */
   }
   queue->packets--;
   queue->bytes -= p->frame;

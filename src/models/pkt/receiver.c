@@ -13,7 +13,7 @@ static void reply(CsimPktNet *net, const Qp *qp, PktType type, int64_t psn) {
   guint class = type == PKT_CNP ? net->spec.cnp_class : net->spec.ack_class;
   int frame = type == PKT_CNP ? net->cnp_frame : net->ack_frame;
   Port *port = &net->ports[qp->back[0]];
-  *pkt_packet(net, index) = (Packet){.psn = psn, .qp = qp->id, .next = NONE, .ingress = NONE, .frame = (uint16_t)frame, .type = (uint8_t)type, .class = (uint8_t)class, .hop = 1};
+  *pkt_packet(net, index) = (Packet){.psn = psn, .qp = qp->id, .next = NONE, .ingress = PKT_MADE_HERE, .frame = (uint16_t)frame, .type = (uint8_t)type, .class = (uint8_t)class, .hop = 1};
   pkt_enqueue(net, port, class, index);
   pkt_kick(net, port);
 }

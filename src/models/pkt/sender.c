@@ -70,7 +70,7 @@ static uint32_t make_frame(CsimPktNet *net, Qp *qp) {
   gboolean ask = last || back % net->spec.ack_every == net->spec.ack_every - 1;
   int frame = csim_pkt_data_frame(net->spec.kind, payload_of(net, message, back, last), back == 0);
   uint32_t index = pkt_alloc(net);
-  *pkt_packet(net, index) = (Packet){.psn = qp->next_psn, .qp = qp->id, .next = NONE, .ingress = NONE, .frame = (uint16_t)frame, .type = PKT_DATA,
+  *pkt_packet(net, index) = (Packet){.psn = qp->next_psn, .qp = qp->id, .next = NONE, .ingress = PKT_MADE_HERE, .frame = (uint16_t)frame, .type = PKT_DATA,
     .class = (uint8_t)net->spec.data_class, .hop = 1, .flags = (ask ? PKT_ACK_REQUEST : 0) | (last ? PKT_LAST : 0), .back = (uint32_t)back};
   return index;
 }

@@ -83,7 +83,7 @@ static void mark(const Node *node, Port *out, Packet *p) {
 }
 
 void pkt_leave(CsimPktNet *net, Port *out, Packet *p) {
-  if (p->ingress == NONE) return;
+  if (p->ingress == PKT_MADE_HERE) return;
   Node *node = &net->nodes[out->node];
   Port *in = &net->ports[p->ingress];
   mark(node, out, p);
@@ -106,7 +106,7 @@ void pkt_on_arrive(CsimEngine *engine, void *owner, const CsimEvent *event) {
   in->rx_packets++;
   in->rx_bytes += wire;
   p->hop++;
-  p->ingress = event->entity;
+  p->ingress = (uint16_t)event->entity;
   if (!pkt_admit(net, &net->nodes[in->node], in, out, p)) {
     in->dropped++;
     pkt_release(net, index);
@@ -121,7 +121,7 @@ void pkt_on_arrive(CsimEngine *engine, void *owner, const CsimEvent *event) {
 void pkt_send_pause(CsimPktNet *net, Port *port, guint class, int quanta) {
   Class *account = &port->class[class];
   uint32_t index = pkt_alloc(net);
-  *pkt_packet(net, index) = (Packet){.psn = quanta, .qp = NONE, .ingress = NONE, .frame = CSIM_PKT_PAUSE_FRAME, .type = PKT_PAUSE, .class = (uint8_t)class};
+  *pkt_packet(net, index) = (Packet){.psn = quanta, .qp = NONE, .ingress = PKT_MADE_HERE, .frame = CSIM_PKT_PAUSE_FRAME, .type = PKT_PAUSE, .class = (uint8_t)class};
   account->xoff = quanta > 0;
   if (quanta > 0) {
     port->pauses_sent++;
