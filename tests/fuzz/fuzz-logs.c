@@ -1,9 +1,24 @@
-/* The log reader on any bytes: no crash, and every row and line keeps a place in the file. */
-#include "exp/logs.h"
+/* The log reader, the audit and the reader of pairs on any bytes: no crash, and every row, line and finding keeps a place in the file. */
+#include "exp/audit.h"
 
 #include <stddef.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void try_audit(const CsimLog *log) {
+  g_autoptr(CsimAudit) audit = csim_audit_new();
+  g_assert_true(csim_audit_log(audit, &(CsimAuditSpec){.collective = NULL}, log, NULL));
+  for (guint i = 0; i < audit->findings->len; i++) {
+    const CsimAuditFinding *finding = g_ptr_array_index(audit->findings, i);
+    g_assert_cmpuint(finding->loc.line, <=, log->n_lines);
+  }
+}
+
+static void try_pairs(const uint8_t *data, size_t size) {
+  g_autofree char *text = g_strndup((const char *)data, size);
+  g_autoptr(CsimAudit) audit = csim_audit_new();
+  csim_audit_pairs_text(audit, &(CsimAuditSpec){.collective = NULL}, "fuzz", text, NULL);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   g_autoptr(CsimLog) log = csim_log_parse("fuzz", (const char *)data, size, NULL);
@@ -17,5 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     g_assert_cmpuint(csim_log_debug(log, i)->loc.line, <=, log->n_lines);
     g_assert_cmpuint(csim_log_debug(log, i)->run, <=, log->runs->len);
   }
+  try_audit(log);
+  try_pairs(data, size);
   return 0;
 }
