@@ -186,12 +186,12 @@ static void settle_empty(CsimFluid *f, Link *l) {
 gboolean csim_fluid_settle_star(CsimFluid *f, uint32_t link) {
   Link *l = &f->links[link];
   Star star;
+  if (is_inert(l)) return TRUE;
   csim_fluid_sweep(f, l);
   if (l->n_classes == 0) {
     settle_empty(f, l);
     return TRUE;
   }
-  if (is_inert(l)) return TRUE;
   if (!gather(f, l, &star)) return FALSE;
   solve_hard(f, &star);
   finish_star(f, &star);
