@@ -10,18 +10,28 @@ static const char *relation(const CsimPacketCheck *check) {
 
 /* "-" where a difference says nothing. */
 static void print_difference(const CsimPacketCheck *check) {
-  if (check->kind == CSIM_CHECK_INFO || check->target == 0) printf("%9s", "-");
-  else printf("%+8.2f%%", 100 * (check->ours - check->target) / check->target);
+  if (check->kind == CSIM_CHECK_INFO || check->target == 0)
+    printf("%9s", "-");
+  else
+    printf("%+8.2f%%", 100 * (check->ours - check->target) / check->target);
 }
 
 static void print_check(const CsimPacketCheck *check) {
-  if (check->kind == CSIM_CHECK_INFO) printf("  %3s%13s", "", "-");
-  else printf("  %3s%13.6g", relation(check), check->target);
+  if (check->kind == CSIM_CHECK_INFO)
+    printf("  %3s%13s", "", "-");
+  else
+    printf("  %3s%13.6g", relation(check), check->target);
   printf("%13.6g  ", check->ours);
   print_difference(check);
-  if (check->kind == CSIM_CHECK_NEAR) printf("  %5.3g%%", 100 * check->tolerance);
-  else printf("  %6s", "");
-  printf("  %-4s  %s: %s\n", check->kind == CSIM_CHECK_INFO ? "" : check->pass ? "pass" : "FAIL", check->unit, check->what);
+  if (check->kind == CSIM_CHECK_NEAR)
+    printf("  %5.3g%%", 100 * check->tolerance);
+  else
+    printf("  %6s", "");
+  printf("  %-4s  %s: %s\n",
+         check->kind == CSIM_CHECK_INFO ? ""
+         : check->pass                  ? "pass"
+                                        : "FAIL",
+         check->unit, check->what);
 }
 
 static guint run_one(const CsimPacketScenario *scenario) {
@@ -36,14 +46,17 @@ static guint run_one(const CsimPacketScenario *scenario) {
     failed += !check->pass;
   }
   printf("# %u checks, %u failed", report->checks->len, failed);
-  if (report->hops) printf("; %" PRIu64 " packet hops, %" PRIu64 " events, %.2f s, %.2f million hops/s", report->hops, report->events, report->cpu_s, (double)report->hops * 1e-6 / report->cpu_s);
+  if (report->hops)
+    printf("; %" PRIu64 " packet hops, %" PRIu64 " events, %.2f s, %.2f million hops/s", report->hops,
+           report->events, report->cpu_s, (double)report->hops * 1e-6 / report->cpu_s);
   printf("\n\n");
   fflush(stdout);
   return failed;
 }
 
 static int list(void) {
-  for (const CsimPacketScenario *s = csim_packet_scenarios; s->name; s++) printf("%-14s %-4s %s\n", s->name, s->numbers, s->summary);
+  for (const CsimPacketScenario *s = csim_packet_scenarios; s->name; s++)
+    printf("%-14s %-4s %s\n", s->name, s->numbers, s->summary);
   return CLI_OK;
 }
 
@@ -53,24 +66,27 @@ static int run_packet(const CliArgs *args) {
   if (cli_args_flag(args, "list")) return list();
   for (guint i = 0; i < n; i++)
     if (!csim_packet_scenario_find(cli_args_operand(args, i), &error)) return cli_fail(error);
-  for (guint i = 0; i < n; i++, ran++) failed += run_one(csim_packet_scenario_find(cli_args_operand(args, i), NULL)) > 0;
-  for (const CsimPacketScenario *s = csim_packet_scenarios; n == 0 && s->name; s++, ran++) failed += run_one(s) > 0;
+  for (guint i = 0; i < n; i++, ran++)
+    failed += run_one(csim_packet_scenario_find(cli_args_operand(args, i), NULL)) > 0;
+  for (const CsimPacketScenario *s = csim_packet_scenarios; n == 0 && s->name; s++, ran++)
+    failed += run_one(s) > 0;
   printf("%u scenarios, %u passed, %u failed\n", ran, ran - failed, failed);
   return failed ? CLI_FINDINGS : CLI_OK;
 }
 
 static const CliOption options[] = {
-  {0, "list", NULL, "the scenarios, their numbers in the validation list, and what they show", NULL, NULL},
-  {0},
+    {0, "list", NULL, "the scenarios, their numbers in the validation list, and what they show", NULL, NULL},
+    {0},
 };
 static const CliOption *const tables[] = {options, NULL};
 
 const CliVerb cli_verb_packet = {
-  .name = "packet-scenarios",
-  .operands = "[NAME...]",
-  .summary = "the packet level (RoCE, InfiniBand) against computed and independent figures",
-  .tables = tables,
-  .max_operands = -1,
-  .operand_words = "frames|line-rate|pfc-incast|static-xoff|headroom|steady-state|first-cuts|together|connectx|victim|go-back-n|go-back-0|ecmp|ring|ib-credits|deadlock|speed",
-  .run = run_packet,
+    .name = "packet-scenarios",
+    .operands = "[NAME...]",
+    .summary = "the packet level (RoCE, InfiniBand) against computed and independent figures",
+    .tables = tables,
+    .max_operands = -1,
+    .operand_words = "frames|line-rate|pfc-incast|static-xoff|headroom|steady-state|first-cuts|together|"
+                     "connectx|victim|go-back-n|go-back-0|ecmp|ring|ib-credits|deadlock|speed",
+    .run = run_packet,
 };

@@ -3,10 +3,13 @@
 
 /* The switch of the independent single-bottleneck runs: dynamic XOFF at 1/8 of that buffer, gap 3 KB, no PFC response time. */
 static CsimPktSwitch plain_switch(CsimBytes buffer) {
-  return (CsimPktSwitch){.buffer = buffer, .headroom = 1000000000, .alpha = 1.0 / 8, .xon_gap = 3000, .lossy_alpha = 1};
+  return (CsimPktSwitch){
+      .buffer = buffer, .headroom = 1000000000, .alpha = 1.0 / 8, .xon_gap = 3000, .lossy_alpha = 1};
 }
 
-static int mtu_of(int gbps) { return gbps >= 400 ? 4096 : 1024; }
+static int mtu_of(int gbps) {
+  return gbps >= 400 ? 4096 : 1024;
+}
 
 /* ---- 3: roce-scenarios, independent_single_bottleneck.csv, profile pfconly ---- */
 
@@ -19,13 +22,17 @@ static void incast(CsimPacketReport *report, int gbps, CsimBytes buffer, guint n
   bed_send(bed, bytes, 0);
   bed_run(bed, CSIM_TIME_NEVER, report);
   BedResult result = bed_result(bed);
-  packet_near(report, gbps * csim_pkt_ceiling(CSIM_PKT_ROCE, spec.mtu), result.goodput_gbps, 1e-3, "Gb/s", "%u:1 at %d Gb/s", n, gbps);
+  packet_near(report, gbps * csim_pkt_ceiling(CSIM_PKT_ROCE, spec.mtu), result.goodput_gbps, 1e-3, "Gb/s",
+              "%u:1 at %d Gb/s", n, gbps);
   packet_at_least(report, n == 64 ? 0.9999 : 0.99995, result.jain, "Jain", "%u:1 at %d Gb/s", n, gbps);
   packet_near(report, 0, (double)(result.drops + result.unfinished), 0, "drops", "%u:1 at %d Gb/s", n, gbps);
 }
 
 void packet_pfc_incast(CsimPacketReport *report) {
-  static const struct { int gbps; CsimBytes buffer, total; } links[] = {{40, 12000000, 99999744}, {100, 32000000, 249999360}, {400, 128000000, 999997440}};
+  static const struct {
+    int gbps;
+    CsimBytes buffer, total;
+  } links[] = {{40, 12000000, 99999744}, {100, 32000000, 249999360}, {400, 128000000, 999997440}};
   for (guint i = 0; i < G_N_ELEMENTS(links); i++)
     for (guint n = 2; n <= 64; n *= 2) {
       int mtu = mtu_of(links[i].gbps);
@@ -39,15 +46,24 @@ void packet_pfc_incast(CsimPacketReport *report) {
  * time, an account fills at half the rate while the PAUSE is on its way: then the figure is a limit.
  */
 
-static void check_ingress(CsimPacketReport *report, guint n, double target, double ours, double two_frames, int gbps) {
-  if (n == 2) packet_at_most(report, target * (1 + two_frames), ours, "bytes", "largest ingress account, 2:1 in step, %d Gb/s", gbps);
-  else packet_near(report, target, ours, two_frames, "bytes", "largest ingress account, %u:1, %d Gb/s", n, gbps);
+static void check_ingress(CsimPacketReport *report, guint n, double target, double ours, double two_frames,
+                          int gbps) {
+  if (n == 2)
+    packet_at_most(report, target * (1 + two_frames), ours, "bytes",
+                   "largest ingress account, 2:1 in step, %d Gb/s", gbps);
+  else
+    packet_near(report, target, ours, two_frames, "bytes", "largest ingress account, %u:1, %d Gb/s", n, gbps);
 }
 
 void packet_static_xoff(CsimPacketReport *report) {
-  static const struct { int gbps; CsimBytes xoff; guint n; CsimBytes bytes, ingress; } rows[] = {
-    {100, 200000, 2, 124999680, 225888}, {100, 200000, 8, 31249408, 225888}, {100, 200000, 32, 7812096, 225888},
-    {400, 500000, 2, 499998720, 602910}, {400, 500000, 8, 124997632, 602910}, {400, 500000, 32, 31248384, 602910}};
+  static const struct {
+    int gbps;
+    CsimBytes xoff;
+    guint n;
+    CsimBytes bytes, ingress;
+  } rows[] = {{100, 200000, 2, 124999680, 225888}, {100, 200000, 8, 31249408, 225888},
+              {100, 200000, 32, 7812096, 225888},  {400, 500000, 2, 499998720, 602910},
+              {400, 500000, 8, 124997632, 602910}, {400, 500000, 32, 31248384, 602910}};
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
     CsimPktSpec spec = csim_pkt_spec_roce();
     CsimPktSwitch sw = plain_switch(1000000000);
@@ -59,7 +75,8 @@ void packet_static_xoff(CsimPacketReport *report) {
     bed_send(bed, rows[i].bytes, 0);
     bed_run(bed, CSIM_TIME_NEVER, report);
     double two_frames = 2.0 * csim_pkt_data_frame(CSIM_PKT_ROCE, spec.mtu, FALSE) / (double)rows[i].ingress;
-    check_ingress(report, rows[i].n, (double)rows[i].ingress, (double)bed_result(bed).max_ingress, two_frames, rows[i].gbps);
+    check_ingress(report, rows[i].n, (double)rows[i].ingress, (double)bed_result(bed).max_ingress, two_frames,
+                  rows[i].gbps);
   }
 }
 
@@ -89,12 +106,17 @@ void packet_headroom(CsimPacketReport *report) {
       CsimRate rate = (CsimRate)rates[r] * GBPS;
       CsimTime delay = metres[m] * 5 * CSIM_NS;
       int frame = csim_pkt_data_frame(CSIM_PKT_ROCE, 4096, FALSE);
-      CsimBytes formula = csim_pkt_headroom(rate, delay, csim_pkt_response_quanta(rate), csim_pkt_wire(CSIM_PKT_ROCE, frame));
+      CsimBytes formula =
+          csim_pkt_headroom(rate, delay, csim_pkt_response_quanta(rate), csim_pkt_wire(CSIM_PKT_ROCE, frame));
       CsimBytes need = headroom_run(report, rates[r], delay, 1000000000).max_headroom;
-      packet_at_most(report, (double)formula, (double)need, "bytes", "headroom used, %d m at %d Gb/s, against the formula", metres[m], rates[r]);
-      packet_near(report, 0, (double)headroom_run(report, rates[r], delay, formula).drops, 0, "drops", "headroom by the formula, %d m at %d Gb/s", metres[m], rates[r]);
-      packet_near(report, 0, (double)headroom_run(report, rates[r], delay, need).drops, 0, "drops", "headroom that was used, %d m at %d Gb/s", metres[m], rates[r]);
-      packet_at_least(report, 1, (double)headroom_run(report, rates[r], delay, need - frame).drops, "drops", "one frame less, %d m at %d Gb/s", metres[m], rates[r]);
+      packet_at_most(report, (double)formula, (double)need, "bytes",
+                     "headroom used, %d m at %d Gb/s, against the formula", metres[m], rates[r]);
+      packet_near(report, 0, (double)headroom_run(report, rates[r], delay, formula).drops, 0, "drops",
+                  "headroom by the formula, %d m at %d Gb/s", metres[m], rates[r]);
+      packet_near(report, 0, (double)headroom_run(report, rates[r], delay, need).drops, 0, "drops",
+                  "headroom that was used, %d m at %d Gb/s", metres[m], rates[r]);
+      packet_at_least(report, 1, (double)headroom_run(report, rates[r], delay, need - frame).drops, "drops",
+                      "one frame less, %d m at %d Gb/s", metres[m], rates[r]);
     }
 }
 
@@ -112,8 +134,10 @@ static void credits(CsimPacketReport *report, int gbps, int metres, int kib) {
   bed_run(bed, CSIM_TIME_NEVER, report);
   double wire_gbps = bed_result(bed).goodput_gbps / csim_pkt_ceiling(CSIM_PKT_IB, 4096);
   CsimTime loop = 2 * cable.delay + spec.credit_turnaround + (CsimTime)frame * CSIM_S / cable.rate;
-  packet_near(report, csim_pkt_credit_packets_gbps(cable.rate, spec.vl_buffer, loop, frame), wire_gbps, 0.03, "Gb/s", "%d Gb/s, %d m, %d KiB: whole packets per loop", gbps, metres, kib);
-  packet_at_most(report, csim_pkt_credit_ceiling_gbps(cable.rate, spec.vl_buffer, loop), wire_gbps, "Gb/s", "%d Gb/s, %d m, %d KiB: upper bound", gbps, metres, kib);
+  packet_near(report, csim_pkt_credit_packets_gbps(cable.rate, spec.vl_buffer, loop, frame), wire_gbps, 0.03,
+              "Gb/s", "%d Gb/s, %d m, %d KiB: whole packets per loop", gbps, metres, kib);
+  packet_at_most(report, csim_pkt_credit_ceiling_gbps(cable.rate, spec.vl_buffer, loop), wire_gbps, "Gb/s",
+                 "%d Gb/s, %d m, %d KiB: upper bound", gbps, metres, kib);
 }
 
 void packet_ib_credits(CsimPacketReport *report) {
@@ -146,14 +170,17 @@ static Bed *triangle(const CsimPktSpec *spec, gboolean clockwise) {
   return bed;
 }
 
-static void ring_of_switches(CsimPacketReport *report, const CsimPktSpec *spec, const char *name, gboolean clockwise) {
+static void ring_of_switches(CsimPacketReport *report, const CsimPktSpec *spec, const char *name,
+                             gboolean clockwise) {
   g_autoptr(Bed) bed = triangle(spec, clockwise);
   bed_send(bed, 20480000, 0);
   bed_run(bed, 100 * CSIM_MS, report);
   const char *cycle = csim_pkt_deadlock(bed->net);
   const char *way = clockwise ? "two links clockwise" : "shortest path";
-  packet_near(report, clockwise, cycle != NULL, 0, "deadlocks", "%s, %s%s%s", name, way, cycle ? ": " : "", cycle ? cycle : "");
-  packet_near(report, clockwise ? 3 : 0, bed_result(bed).unfinished, 0, "flows", "%s, %s: unfinished", name, way);
+  packet_near(report, clockwise, cycle != NULL, 0, "deadlocks", "%s, %s%s%s", name, way, cycle ? ": " : "",
+              cycle ? cycle : "");
+  packet_near(report, clockwise ? 3 : 0, bed_result(bed).unfinished, 0, "flows", "%s, %s: unfinished", name,
+              way);
 }
 
 void packet_deadlock(CsimPacketReport *report) {

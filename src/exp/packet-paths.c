@@ -55,17 +55,21 @@ static Bed *new_bed(CsimPktSpec *spec, uint64_t seed) {
 }
 
 /* S / C of the validation list: the time of a message alone at the payload ceiling. */
-static double alone_us(const CsimPktSpec *spec, CsimBytes bytes) { return (double)bytes / (100.0 * GBPS * csim_pkt_ceiling(spec->kind, spec->mtu)) * 1e6; }
+static double alone_us(const CsimPktSpec *spec, CsimBytes bytes) {
+  return (double)bytes / (100.0 * GBPS * csim_pkt_ceiling(spec->kind, spec->mtu)) * 1e6;
+}
 
 /* With the way there and back of the last frame and its ACK: four links of 1 us each way. */
-static void run(CsimPacketReport *report, Bed *bed, const CsimPktSpec *spec, double tolerance, const char *name, guint number) {
+static void run(CsimPacketReport *report, Bed *bed, const CsimPktSpec *spec, double tolerance,
+                const char *name, guint number) {
   CsimBytes bytes = 10000384;
   guint load = max_load(bed);
   bed_send(bed, bytes, 0);
   bed_run(bed, CSIM_TIME_NEVER, report);
   BedResult result = bed_result(bed);
   double bound = load * alone_us(spec, bytes), ours = (double)result.makespan * 1e-6;
-  packet_near(report, bound + 8, ours, tolerance, "us", "makespan, %s %u, busiest link %u flows", name, number, load);
+  packet_near(report, bound + 8, ours, tolerance, "us", "makespan, %s %u, busiest link %u flows", name,
+              number, load);
   packet_at_least(report, bound, ours, "us", "no faster than the busiest link, %s %u", name, number);
   packet_near(report, 0, (double)(result.drops + result.unfinished), 0, "drops", "%s %u", name, number);
 }

@@ -9,24 +9,28 @@
 #include <time.h>
 
 const CsimPacketScenario csim_packet_scenarios[] = {
-  {"frames", "1", "bytes of frames, packets of messages, payload ceilings, headroom, time-outs", packet_frames},
-  {"line-rate", "2", "one flow over a switch at 100 and 400 Gb/s", packet_line_rate},
-  {"pfc-incast", "3", "N:1 with PFC alone, N = 2..64 at 40, 100 and 400 Gb/s", packet_pfc_incast},
-  {"static-xoff", "4", "how far an ingress account goes past a static XOFF", packet_static_xoff},
-  {"headroom", "5", "headroom that just suffices, and one frame less", packet_headroom},
-  {"steady-state", "6-8", "DCQCN as published, flows joining 1 ms apart, 0.4 s: queue, fairness, CNPs", packet_steady_state},
-  {"first-cuts", "9", "rate and alpha after the first two CNPs", packet_first_cuts},
-  {"together", "10", "8:1 at 100 Gb/s, all at once at line rate, both rules for the target rate", packet_together},
-  {"connectx", "11", "ConnectX's machine with the HPCC authors' settings, all at once", packet_connectx},
-  {"victim", "12", "7:1 incast and a flow that shares only the way between the leaves", packet_victim},
-  {"go-back-n", "13", "one flow over lossy links", packet_go_back_n},
-  {"go-back-0", "14", "4 MB messages, one frame in 256 lost", packet_go_back_0},
-  {"ecmp", "15", "random permutations over 8 leaves and 8 spines, PFC alone", packet_ecmp},
-  {"ring", "16", "host i to i + 1, and to i + 8", packet_ring},
-  {"ib-credits", "17", "InfiniBand buffers below rate times loop", packet_ib_credits},
-  {"deadlock", "18", "three switches in a ring, every flow two links on", packet_deadlock},
-  {"speed", "-", "64 hosts, leaf and spine, 400 Gb/s, DCQCN: frames put on links per second of CPU time", packet_speed},
-  {0},
+    {"frames", "1", "bytes of frames, packets of messages, payload ceilings, headroom, time-outs",
+     packet_frames},
+    {"line-rate", "2", "one flow over a switch at 100 and 400 Gb/s", packet_line_rate},
+    {"pfc-incast", "3", "N:1 with PFC alone, N = 2..64 at 40, 100 and 400 Gb/s", packet_pfc_incast},
+    {"static-xoff", "4", "how far an ingress account goes past a static XOFF", packet_static_xoff},
+    {"headroom", "5", "headroom that just suffices, and one frame less", packet_headroom},
+    {"steady-state", "6-8", "DCQCN as published, flows joining 1 ms apart, 0.4 s: queue, fairness, CNPs",
+     packet_steady_state},
+    {"first-cuts", "9", "rate and alpha after the first two CNPs", packet_first_cuts},
+    {"together", "10", "8:1 at 100 Gb/s, all at once at line rate, both rules for the target rate",
+     packet_together},
+    {"connectx", "11", "ConnectX's machine with the HPCC authors' settings, all at once", packet_connectx},
+    {"victim", "12", "7:1 incast and a flow that shares only the way between the leaves", packet_victim},
+    {"go-back-n", "13", "one flow over lossy links", packet_go_back_n},
+    {"go-back-0", "14", "4 MB messages, one frame in 256 lost", packet_go_back_0},
+    {"ecmp", "15", "random permutations over 8 leaves and 8 spines, PFC alone", packet_ecmp},
+    {"ring", "16", "host i to i + 1, and to i + 8", packet_ring},
+    {"ib-credits", "17", "InfiniBand buffers below rate times loop", packet_ib_credits},
+    {"deadlock", "18", "three switches in a ring, every flow two links on", packet_deadlock},
+    {"speed", "-", "64 hosts at 400 Gb/s with DCQCN: frames put on links per second of CPU time",
+     packet_speed},
+    {0},
 };
 
 const CsimPacketScenario *csim_packet_scenario_find(const char *name, GError **error) {
@@ -37,7 +41,8 @@ const CsimPacketScenario *csim_packet_scenario_find(const char *name, GError **e
   }
   g_ptr_array_add(names, NULL);
   const char *near = csim_nearest(name, (const char *const *)names->pdata);
-  g_set_error(error, CSIM_ERROR, CSIM_ERROR_REFERENCE, "no packet scenario \"%s\"; %s%s", name, near ? "did you mean " : "`collsim packet-scenarios --list` names them", near ? near : "");
+  g_set_error(error, CSIM_ERROR, CSIM_ERROR_REFERENCE, "no packet scenario \"%s\"; %s%s", name,
+              near ? "did you mean " : "`collsim packet-scenarios --list` names them", near ? near : "");
   return NULL;
 }
 
@@ -51,51 +56,69 @@ CsimPacketReport *csim_packet_report_new(void) {
 
 void csim_packet_report_free(CsimPacketReport *report) {
   if (!report) return;
-  for (guint i = 0; i < report->checks->len; i++) g_free(g_array_index(report->checks, CsimPacketCheck, i).what);
+  for (guint i = 0; i < report->checks->len; i++)
+    g_free(g_array_index(report->checks, CsimPacketCheck, i).what);
   g_array_free(report->checks, TRUE);
   g_free(report);
 }
 
 static gboolean passes(const CsimPacketCheck *check) {
   switch (check->kind) {
-  case CSIM_CHECK_AT_LEAST: return check->ours >= check->target;
-  case CSIM_CHECK_AT_MOST: return check->ours <= check->target;
-  case CSIM_CHECK_NEAR: return fabs(check->ours - check->target) <= check->tolerance * fabs(check->target);
-  default: return TRUE;
+  case CSIM_CHECK_AT_LEAST:
+    return check->ours >= check->target;
+  case CSIM_CHECK_AT_MOST:
+    return check->ours <= check->target;
+  case CSIM_CHECK_NEAR:
+    return fabs(check->ours - check->target) <= check->tolerance * fabs(check->target);
+  default:
+    return TRUE;
   }
 }
 
-static void add_check(CsimPacketReport *report, CsimPacketCheck check, const char *format, va_list arguments) {
+static void add_check(CsimPacketReport *report, CsimPacketCheck check, const char *format,
+                      va_list arguments) {
   check.what = g_strdup_vprintf(format, arguments);
   check.pass = passes(&check);
   g_array_append_val(report->checks, check);
 }
 
-void packet_near(CsimPacketReport *report, double target, double ours, double tolerance, const char *unit, const char *format, ...) {
+void packet_near(CsimPacketReport *report, double target, double ours, double tolerance, const char *unit,
+                 const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  add_check(report, (CsimPacketCheck){.unit = unit, .kind = CSIM_CHECK_NEAR, .target = target, .ours = ours, .tolerance = tolerance}, format, arguments);
+  add_check(
+      report,
+      (CsimPacketCheck){
+          .unit = unit, .kind = CSIM_CHECK_NEAR, .target = target, .ours = ours, .tolerance = tolerance},
+      format, arguments);
   va_end(arguments);
 }
 
-void packet_at_least(CsimPacketReport *report, double target, double ours, const char *unit, const char *format, ...) {
+void packet_at_least(CsimPacketReport *report, double target, double ours, const char *unit,
+                     const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  add_check(report, (CsimPacketCheck){.unit = unit, .kind = CSIM_CHECK_AT_LEAST, .target = target, .ours = ours}, format, arguments);
+  add_check(report,
+            (CsimPacketCheck){.unit = unit, .kind = CSIM_CHECK_AT_LEAST, .target = target, .ours = ours},
+            format, arguments);
   va_end(arguments);
 }
 
-void packet_at_most(CsimPacketReport *report, double target, double ours, const char *unit, const char *format, ...) {
+void packet_at_most(CsimPacketReport *report, double target, double ours, const char *unit,
+                    const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  add_check(report, (CsimPacketCheck){.unit = unit, .kind = CSIM_CHECK_AT_MOST, .target = target, .ours = ours}, format, arguments);
+  add_check(report,
+            (CsimPacketCheck){.unit = unit, .kind = CSIM_CHECK_AT_MOST, .target = target, .ours = ours},
+            format, arguments);
   va_end(arguments);
 }
 
 void packet_info(CsimPacketReport *report, double ours, const char *unit, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  add_check(report, (CsimPacketCheck){.unit = unit, .kind = CSIM_CHECK_INFO, .target = NAN, .ours = ours}, format, arguments);
+  add_check(report, (CsimPacketCheck){.unit = unit, .kind = CSIM_CHECK_INFO, .target = NAN, .ours = ours},
+            format, arguments);
   va_end(arguments);
 }
 
@@ -123,7 +146,8 @@ void bed_qp(Bed *bed, guint src, guint dst) {
 
 Bed *bed_star(const CsimPktSpec *spec, const CsimPktSwitch *sw, guint n, const CsimPktCable *cable) {
   Bed *bed = bed_new(spec);
-  guint center = csim_pkt_add_switch(bed->net, "switch", sw), receiver = csim_pkt_add_host(bed->net, "receiver");
+  guint center = csim_pkt_add_switch(bed->net, "switch", sw),
+        receiver = csim_pkt_add_host(bed->net, "receiver");
   bed->bottleneck = csim_pkt_connect(bed->net, center, receiver, cable);
   for (guint i = 0; i < n; i++) {
     g_autofree char *name = g_strdup_printf("sender%u", i);
@@ -138,7 +162,8 @@ static guint add_named(Bed *bed, const char *kind, guint i, const CsimPktSwitch 
   return sw ? csim_pkt_add_switch(bed->net, name, sw) : csim_pkt_add_host(bed->net, name);
 }
 
-Bed *bed_leaf_spine(const CsimPktSpec *spec, const CsimPktSwitch *sw, guint leaves, guint hosts, guint spines, const CsimPktCable *cable) {
+Bed *bed_leaf_spine(const CsimPktSpec *spec, const CsimPktSwitch *sw, guint leaves, guint hosts, guint spines,
+                    const CsimPktCable *cable) {
   Bed *bed = bed_new(spec);
   guint first_leaf = leaves * hosts, first_spine = first_leaf + leaves;
   for (guint h = 0; h < leaves * hosts; h++) add_named(bed, "host", h, NULL);
@@ -151,7 +176,8 @@ Bed *bed_leaf_spine(const CsimPktSpec *spec, const CsimPktSwitch *sw, guint leav
 }
 
 void bed_send(Bed *bed, CsimBytes bytes, CsimTime stagger) {
-  for (guint i = 0; i < bed->n_qps; i++) csim_pkt_send_at(bed->net, i * stagger, i, bytes, CSIM_PKT_SILENT, 0, 0, 0);
+  for (guint i = 0; i < bed->n_qps; i++)
+    csim_pkt_send_at(bed->net, i * stagger, i, bytes, CSIM_PKT_SILENT, 0, 0, 0);
 }
 
 static double cpu_seconds(void) {

@@ -6,9 +6,11 @@
 
 /* ---- conservation ---- */
 
-static gboolean wrong(GError **error, const CsimPktNet *net, guint port, const char *what, int64_t have, int64_t want) {
+static gboolean wrong(GError **error, const CsimPktNet *net, guint port, const char *what, int64_t have,
+                      int64_t want) {
   g_autofree char *name = csim_pkt_port_name(net, port);
-  g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "packet level, %s: %s: %" PRId64 ", must be %" PRId64, name, what, have, want);
+  g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "packet level, %s: %s: %" PRId64 ", must be %" PRId64,
+              name, what, have, want);
   return FALSE;
 }
 
@@ -16,8 +18,11 @@ static gboolean check_link(const CsimPktNet *net, guint i, GError **error) {
   const Port *port = &net->ports[i], *peer = &net->ports[port->peer];
   uint64_t packets = peer->rx_packets + port->lost + port->flying;
   CsimBytes bytes = peer->rx_bytes + port->lost_bytes + port->flying_bytes;
-  if (port->tx_packets != packets) return wrong(error, net, i, "frames received, lost and under way", (int64_t)packets, (int64_t)port->tx_packets);
-  if (port->tx_bytes != bytes) return wrong(error, net, i, "bytes received, lost and under way", bytes, port->tx_bytes);
+  if (port->tx_packets != packets)
+    return wrong(error, net, i, "frames received, lost and under way", (int64_t)packets,
+                 (int64_t)port->tx_packets);
+  if (port->tx_bytes != bytes)
+    return wrong(error, net, i, "bytes received, lost and under way", bytes, port->tx_bytes);
   return TRUE;
 }
 
@@ -33,13 +38,17 @@ static uint64_t sum_queues(const CsimPktNet *net, const Port *port, CsimBytes (*
   return frames;
 }
 
-static gboolean check_accounts(const CsimPktNet *net, guint i, CsimBytes (*held)[CSIM_PKT_CLASSES], GError **error) {
+static gboolean check_accounts(const CsimPktNet *net, guint i, CsimBytes (*held)[CSIM_PKT_CLASSES],
+                               GError **error) {
   const Port *port = &net->ports[i];
   for (guint c = 0; c < CSIM_PKT_CLASSES; c++) {
     const Class *account = &port->class[c];
-    if (account->held != held[i][c]) return wrong(error, net, i, "bytes of the ingress account", account->held, held[i][c]);
+    if (account->held != held[i][c])
+      return wrong(error, net, i, "bytes of the ingress account", account->held, held[i][c]);
     if (net->spec.kind == CSIM_PKT_IB || !pkt_is_pausable(net, c) || port->is_host) continue;
-    if (account->shared + account->headroom != held[i][c]) return wrong(error, net, i, "shared and headroom bytes", account->shared + account->headroom, held[i][c]);
+    if (account->shared + account->headroom != held[i][c])
+      return wrong(error, net, i, "shared and headroom bytes", account->shared + account->headroom,
+                   held[i][c]);
   }
   return TRUE;
 }
@@ -48,9 +57,12 @@ gboolean csim_pkt_check(CsimPktNet *net, GError **error) {
   CsimBytes(*held)[CSIM_PKT_CLASSES] = g_malloc0_n(MAX(net->n_ports, 1), sizeof *held);
   uint64_t frames = 0;
   gboolean ok = TRUE;
-  for (guint i = 0; i < net->n_ports; i++) frames += sum_queues(net, &net->ports[i], held) + net->ports[i].flying;
-  for (guint i = 0; i < net->n_ports && ok; i++) ok = check_link(net, i, error) && check_accounts(net, i, held, error);
-  if (ok && frames != net->live_packets) ok = wrong(error, net, 0, "frames queued and under way", (int64_t)frames, (int64_t)net->live_packets);
+  for (guint i = 0; i < net->n_ports; i++)
+    frames += sum_queues(net, &net->ports[i], held) + net->ports[i].flying;
+  for (guint i = 0; i < net->n_ports && ok; i++)
+    ok = check_link(net, i, error) && check_accounts(net, i, held, error);
+  if (ok && frames != net->live_packets)
+    ok = wrong(error, net, 0, "frames queued and under way", (int64_t)frames, (int64_t)net->live_packets);
   g_free(held);
   return ok;
 }
@@ -85,16 +97,23 @@ static void sum_stuck(Search *s) {
   memset(s->held, 0, s->net->n_ports * sizeof *s->held);
   for (guint i = 0; i < s->net->n_ports; i++)
     for (guint c = 0; c < CSIM_PKT_CLASSES; c++)
-      for (uint32_t at = s->stuck[i][c] ? s->net->ports[i].class[c].queue.head : NONE; at != NONE; at = pkt_packet(s->net, at)->next)
-        if (pkt_packet(s->net, at)->ingress != PKT_MADE_HERE) s->held[pkt_packet(s->net, at)->ingress][c] += room_of(s->net, pkt_packet(s->net, at));
+      for (uint32_t at = s->stuck[i][c] ? s->net->ports[i].class[c].queue.head : NONE; at != NONE;
+           at = pkt_packet(s->net, at)->next)
+        if (pkt_packet(s->net, at)->ingress != PKT_MADE_HERE)
+          s->held[pkt_packet(s->net, at)->ingress][c] += room_of(s->net, pkt_packet(s->net, at));
 }
 
 /* Whether the account at the other end would let the queue go once only `held` bytes are left in it. */
 static gboolean would_go(const CsimPktNet *net, const Port *port, guint c, CsimBytes held) {
   const CsimPktSwitch *sw = &net->nodes[port->peer_node].sw;
   if (held == 0) return TRUE;
-  if (net->spec.kind == CSIM_PKT_IB) return held + room_of(net, pkt_packet(net, port->class[c].queue.head)) <= net->spec.vl_buffer;
-  CsimBytes level = sw->alpha > 0 ? sw->reserve + (CsimBytes)(sw->alpha * (double)MAX(0, sw->buffer - net->nodes[port->peer_node].shared_used)) : sw->xoff;
+  if (net->spec.kind == CSIM_PKT_IB)
+    return held + room_of(net, pkt_packet(net, port->class[c].queue.head)) <= net->spec.vl_buffer;
+  CsimBytes level =
+      sw->alpha > 0
+          ? sw->reserve +
+                (CsimBytes)(sw->alpha * (double)MAX(0, sw->buffer - net->nodes[port->peer_node].shared_used))
+          : sw->xoff;
   return held <= MAX(0, level - sw->xon_gap);
 }
 
@@ -117,7 +136,8 @@ static uint32_t next_stuck(const Search *s, uint32_t i, guint c) {
   const GArray *ports = net->nodes[net->ports[i].peer_node].ports;
   for (guint k = 0; k < ports->len; k++) {
     guint out = g_array_index(ports, guint, k);
-    for (uint32_t at = s->stuck[out][c] ? net->ports[out].class[c].queue.head : NONE; at != NONE; at = pkt_packet(net, at)->next)
+    for (uint32_t at = s->stuck[out][c] ? net->ports[out].class[c].queue.head : NONE; at != NONE;
+         at = pkt_packet(net, at)->next)
       if (pkt_packet(net, at)->ingress == in) return out;
   }
   return NONE;
@@ -160,7 +180,9 @@ static char *search(Search *s) {
 }
 
 char *csim_pkt_find_deadlock(CsimPktNet *net) {
-  Search s = {.net = net, .stuck = g_malloc0_n(MAX(net->n_ports, 1), sizeof *s.stuck), .held = g_malloc0_n(MAX(net->n_ports, 1), sizeof *s.held)};
+  Search s = {.net = net,
+              .stuck = g_malloc0_n(MAX(net->n_ports, 1), sizeof *s.stuck),
+              .held = g_malloc0_n(MAX(net->n_ports, 1), sizeof *s.held)};
   char *text = search(&s);
   g_free(s.stuck);
   g_free(s.held);

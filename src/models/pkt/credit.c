@@ -6,7 +6,9 @@
  */
 #include "models/pkt/pkt-private.h"
 
-static int blocks_of(int frame) { return (frame + CSIM_PKT_IB_BLOCK - 1) / CSIM_PKT_IB_BLOCK; }
+static int blocks_of(int frame) {
+  return (frame + CSIM_PKT_IB_BLOCK - 1) / CSIM_PKT_IB_BLOCK;
+}
 
 static void take_arrived(Class *lane, CsimTime now) {
   while (lane->ring_n && lane->ring[lane->ring_head].at <= now) {
@@ -18,7 +20,7 @@ static void take_arrived(Class *lane, CsimTime now) {
 
 static void wake_at(CsimPktNet *net, Port *port, guint class, CsimTime at) {
   port->class[class].credit_wake = TRUE;
-  csim_engine_at(net->engine, at, net->on_credit, (uint16_t)class, (uint32_t)(port - net->ports), 0);
+  csim_engine_at(net->engine, at, net->on_credit, (uint16_t) class, (uint32_t)(port - net->ports), 0);
 }
 
 gboolean pkt_has_credit(CsimPktNet *net, Port *port, guint class, int frame) {
@@ -40,7 +42,8 @@ void pkt_take_credit(Port *port, guint class, int frame) {
 static void grow_ring(CsimPktNet *net, Class *lane) {
   guint size = MAX(16, 2 * lane->ring_size);
   Credit *ring = g_new(Credit, size);
-  for (guint i = 0; i < lane->ring_n; i++) ring[i] = lane->ring[(lane->ring_head + i) & (lane->ring_size - 1)];
+  for (guint i = 0; i < lane->ring_n; i++)
+    ring[i] = lane->ring[(lane->ring_head + i) & (lane->ring_size - 1)];
   g_free(lane->ring);
   lane->ring = ring;
   lane->ring_size = size;
@@ -54,7 +57,8 @@ void pkt_give_credit(CsimPktNet *net, Port *in, guint class, int frame, CsimTime
   CsimTime arrival = at + net->spec.credit_turnaround + in->delay;
   if (lane->ring_n == lane->ring_size) take_arrived(lane, csim_engine_now(net->engine));
   if (lane->ring_n == lane->ring_size) grow_ring(net, lane);
-  lane->ring[(lane->ring_head + lane->ring_n++) & (lane->ring_size - 1)] = (Credit){arrival, blocks_of(frame)};
+  lane->ring[(lane->ring_head + lane->ring_n++) & (lane->ring_size - 1)] =
+      (Credit){arrival, blocks_of(frame)};
   if (lane->starved && !lane->credit_wake) wake_at(net, port, class, arrival);
 }
 

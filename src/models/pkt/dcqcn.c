@@ -5,14 +5,32 @@
 #define MBPS 125000 /* bytes/s */
 
 CsimDcqcn csim_dcqcn_paper(CsimRate ai) {
-  return (CsimDcqcn){.g = 1.0 / 256, .initial_alpha = 1, .alpha_period = 55 * CSIM_US, .timer = 55 * CSIM_US, .byte_counter = 10000000,
-    .threshold = 5, .ai = ai, .hai = 10 * ai, .hai_grows = TRUE, .min_rate = MBPS, .target = CSIM_DCQCN_TARGET_ALWAYS};
+  return (CsimDcqcn){.g = 1.0 / 256,
+                     .initial_alpha = 1,
+                     .alpha_period = 55 * CSIM_US,
+                     .timer = 55 * CSIM_US,
+                     .byte_counter = 10000000,
+                     .threshold = 5,
+                     .ai = ai,
+                     .hai = 10 * ai,
+                     .hai_grows = TRUE,
+                     .min_rate = MBPS,
+                     .target = CSIM_DCQCN_TARGET_ALWAYS};
 }
 
 CsimDcqcn csim_dcqcn_connectx(void) {
-  return (CsimDcqcn){.g = 5.0 / 1024, .initial_alpha = 1023.0 / 1024, .alpha_period = CSIM_US, .cut_period = 4 * CSIM_US,
-    .timer = 300 * CSIM_US, .threshold = 1, .stage_after = TRUE, .ai = 5 * MBPS, .hai = 50 * MBPS, .min_rate = MBPS, .min_factor = 0.5,
-    .target = CSIM_DCQCN_TARGET_AFTER_INCREASE};
+  return (CsimDcqcn){.g = 5.0 / 1024,
+                     .initial_alpha = 1023.0 / 1024,
+                     .alpha_period = CSIM_US,
+                     .cut_period = 4 * CSIM_US,
+                     .timer = 300 * CSIM_US,
+                     .threshold = 1,
+                     .stage_after = TRUE,
+                     .ai = 5 * MBPS,
+                     .hai = 50 * MBPS,
+                     .min_rate = MBPS,
+                     .min_factor = 0.5,
+                     .target = CSIM_DCQCN_TARGET_AFTER_INCREASE};
 }
 
 CsimDcqcn csim_dcqcn_hpcc(CsimRate link) {
@@ -28,8 +46,13 @@ CsimDcqcn csim_dcqcn_hpcc(CsimRate link) {
 }
 
 void csim_rp_init(CsimRp *rp, const CsimDcqcn *params, CsimRate line) {
-  *rp = (CsimRp){.p = params, .line = (double)line, .current = (double)line, .target = (double)line, .alpha = params->initial_alpha,
-    .cut_at = CSIM_TIME_NEVER, .timer_at = CSIM_TIME_NEVER};
+  *rp = (CsimRp){.p = params,
+                 .line = (double)line,
+                 .current = (double)line,
+                 .target = (double)line,
+                 .alpha = params->initial_alpha,
+                 .cut_at = CSIM_TIME_NEVER,
+                 .timer_at = CSIM_TIME_NEVER};
 }
 
 /* Alpha steps due in (alpha_at, to]; a CNP counts in the first of them. */
@@ -59,8 +82,10 @@ static void increase(CsimRp *rp) {
   int64_t most = counts ? MAX(rp->t, rp->bc) : rp->t, least = counts ? MIN(rp->t, rp->bc) : rp->t;
   int f = rp->p->threshold;
   rp->increased = TRUE;
-  if (least > f) rp->target += (double)(rp->p->hai_grows ? least - f : 1) * (double)rp->p->hai;
-  else if (most >= f) rp->target += (double)rp->p->ai;
+  if (least > f)
+    rp->target += (double)(rp->p->hai_grows ? least - f : 1) * (double)rp->p->hai;
+  else if (most >= f)
+    rp->target += (double)rp->p->ai;
   rp->target = MIN(rp->target, rp->line);
   rp->current = MIN((rp->current + rp->target) / 2, rp->line);
 }
@@ -128,10 +153,14 @@ static void cnp_waits(CsimRp *rp, CsimTime now, gboolean first) {
 void csim_rp_cnp(CsimRp *rp, CsimTime now) {
   gboolean first = !rp->limited;
   advance(rp, now);
-  if (first) first_cnp(rp, now);
-  else alpha_to(rp, now);
-  if (rp->p->cut_period == 0) cnp_cuts(rp, now);
-  else cnp_waits(rp, now, first);
+  if (first)
+    first_cnp(rp, now);
+  else
+    alpha_to(rp, now);
+  if (rp->p->cut_period == 0)
+    cnp_cuts(rp, now);
+  else
+    cnp_waits(rp, now, first);
 }
 
 double csim_rp_rate(CsimRp *rp, CsimTime now) {

@@ -94,8 +94,12 @@ static Node *add_node(CsimPktNet *net, const char *name, gboolean is_host) {
   net->nodes = g_renew(Node, net->nodes, net->n_nodes + 1);
   Node *node = &net->nodes[net->n_nodes];
   uint32_t hash_of = net->spec.one_hash ? 0 : net->n_nodes;
-  *node = (Node){.name = g_strdup(name), .is_host = is_host, .ready_head = NONE, .ready_tail = NONE,
-    .hash_seed = csim_rng_at(net->spec.seed, hash_of, PURPOSE_HASH, 0), .ports = g_array_new(FALSE, FALSE, sizeof(guint))};
+  *node = (Node){.name = g_strdup(name),
+                 .is_host = is_host,
+                 .ready_head = NONE,
+                 .ready_tail = NONE,
+                 .hash_seed = csim_rng_at(net->spec.seed, hash_of, PURPOSE_HASH, 0),
+                 .ports = g_array_new(FALSE, FALSE, sizeof(guint))};
   g_ptr_array_add(net->distances, NULL);
   net->n_nodes++;
   return node;
@@ -120,13 +124,22 @@ static int64_t gcd(int64_t a, int64_t b) {
   return a;
 }
 
-static void init_port(CsimPktNet *net, guint index, guint node, guint peer_node, guint peer, const CsimPktCable *cable) {
+static void init_port(CsimPktNet *net, guint index, guint node, guint peer_node, guint peer,
+                      const CsimPktCable *cable) {
   int64_t divisor = gcd(CSIM_S, cable->rate);
   Port *port = &net->ports[index];
   memset(port, 0, sizeof *port);
-  *port = (Port){.ps_num = CSIM_S / divisor, .ps_den = cable->rate / divisor, .delay = cable->delay, .node = node, .peer = peer,
-    .peer_node = peer_node, .is_host = net->nodes[node].is_host, .peer_is_host = net->nodes[peer_node].is_host, .loss = cable->loss,
-    .rate = cable->rate, .first_tx = CSIM_TIME_NEVER};
+  *port = (Port){.ps_num = CSIM_S / divisor,
+                 .ps_den = cable->rate / divisor,
+                 .delay = cable->delay,
+                 .node = node,
+                 .peer = peer,
+                 .peer_node = peer_node,
+                 .is_host = net->nodes[node].is_host,
+                 .peer_is_host = net->nodes[peer_node].is_host,
+                 .loss = cable->loss,
+                 .rate = cable->rate,
+                 .first_tx = CSIM_TIME_NEVER};
   csim_rng_init(&port->loss_rng, net->spec.seed, index, PURPOSE_LOSS);
   csim_rng_init(&port->mark_rng, net->spec.seed, index, PURPOSE_MARK);
   for (guint c = 0; c < N_QUEUES; c++) {
@@ -139,7 +152,8 @@ static void init_port(CsimPktNet *net, guint index, guint node, guint peer_node,
 
 guint csim_pkt_connect(CsimPktNet *net, guint a, guint b, const CsimPktCable *cable) {
   guint port = net->n_ports;
-  g_assert(!net->frozen && a < net->n_nodes && b < net->n_nodes && a != b && cable->rate > 0 && cable->delay >= 0);
+  g_assert(!net->frozen && a < net->n_nodes && b < net->n_nodes && a != b && cable->rate > 0 &&
+           cable->delay >= 0);
   g_assert(port + 2 <= UINT16_MAX);
   net->ports = g_renew(Port, net->ports, port + 2);
   net->n_ports += 2;
@@ -182,7 +196,8 @@ static const guint8 *distances_to(CsimPktNet *net, guint to) {
 static guint choose_port(const CsimPktNet *net, guint at, const guint8 *far, uint64_t flow) {
   const GArray *ports = net->nodes[at].ports;
   guint n = 0;
-  for (guint i = 0; i < ports->len; i++) n += far[net->ports[g_array_index(ports, guint, i)].peer_node] + 1 == far[at];
+  for (guint i = 0; i < ports->len; i++)
+    n += far[net->ports[g_array_index(ports, guint, i)].peer_node] + 1 == far[at];
   guint pick = (guint)(csim_rng_at(net->nodes[at].hash_seed, flow, PURPOSE_HASH, 1) % n);
   for (guint i = 0;; i++) {
     guint port = g_array_index(ports, guint, i);
@@ -190,15 +205,18 @@ static guint choose_port(const CsimPktNet *net, guint at, const guint8 *far, uin
   }
 }
 
-static gboolean find_path(CsimPktNet *net, guint src, guint dst, guint16 udp_port, uint16_t *path, uint32_t *n, GError **error) {
+static gboolean find_path(CsimPktNet *net, guint src, guint dst, guint16 udp_port, uint16_t *path,
+                          uint32_t *n, GError **error) {
   const guint8 *far = distances_to(net, dst);
   uint64_t flow = (uint64_t)src << 40 | (uint64_t)dst << 16 | udp_port;
   if (far[src] > CSIM_PKT_MAX_HOPS) {
-    g_set_error(error, CSIM_ERROR, CSIM_ERROR_ROUTE, "no path from %s to %s within %d links", net->nodes[src].name, net->nodes[dst].name, CSIM_PKT_MAX_HOPS);
+    g_set_error(error, CSIM_ERROR, CSIM_ERROR_ROUTE, "no path from %s to %s within %d links",
+                net->nodes[src].name, net->nodes[dst].name, CSIM_PKT_MAX_HOPS);
     return FALSE;
   }
   *n = 0;
-  for (guint at = src; at != dst; at = net->ports[path[*n - 1]].peer_node) path[(*n)++] = (uint16_t)choose_port(net, at, far, flow);
+  for (guint at = src; at != dst; at = net->ports[path[*n - 1]].peer_node)
+    path[(*n)++] = (uint16_t)choose_port(net, at, far, flow);
   return TRUE;
 }
 
@@ -218,19 +236,24 @@ static gboolean take_path(const CsimPktNet *net, Qp *qp, const CsimPktQpSpec *sp
     at = net->ports[spec->path[i]].peer_node;
   }
   if (qp->n_path == spec->n_path && at == qp->dst) return TRUE;
-  g_set_error(error, CSIM_ERROR, CSIM_ERROR_ROUTE, "the given ports are no path from %s to %s; each must lie on the node that the one before leads to",
-    net->nodes[qp->src].name, net->nodes[qp->dst].name);
+  g_set_error(
+      error, CSIM_ERROR, CSIM_ERROR_ROUTE,
+      "the given ports are no path from %s to %s; each must lie on the node that the one before leads to",
+      net->nodes[qp->src].name, net->nodes[qp->dst].name);
   return FALSE;
 }
 
 static gboolean set_paths(CsimPktNet *net, Qp *qp, const CsimPktQpSpec *spec, GError **error) {
   guint16 udp_port = spec && spec->udp_port ? spec->udp_port : default_udp_port(qp->id);
-  if (spec && spec->path ? !take_path(net, qp, spec, error) : !find_path(net, qp->src, qp->dst, udp_port, qp->path, &qp->n_path, error)) return FALSE;
+  if (spec && spec->path ? !take_path(net, qp, spec, error)
+                         : !find_path(net, qp->src, qp->dst, udp_port, qp->path, &qp->n_path, error))
+    return FALSE;
   return find_path(net, qp->dst, qp->src, udp_port, qp->back, &qp->n_back, error);
 }
 
 guint csim_pkt_add_qp(CsimPktNet *net, guint src, guint dst, const CsimPktQpSpec *spec, GError **error) {
-  g_assert(src < net->n_nodes && dst < net->n_nodes && src != dst && net->nodes[src].is_host && net->nodes[dst].is_host);
+  g_assert(src < net->n_nodes && dst < net->n_nodes && src != dst && net->nodes[src].is_host &&
+           net->nodes[dst].is_host);
   g_autofree Qp *qp = g_new0(Qp, 1);
   net->frozen = TRUE;
   qp->id = net->qps->len;
@@ -261,15 +284,22 @@ CsimPktQpStats csim_pkt_qp_stats(CsimPktNet *net, guint index) {
 }
 
 const char *csim_pkt_qp_error(const CsimPktNet *net, guint qp) {
-  return pkt_qp(net, qp)->stats.failed ? "transport retry counter exceeded (IBV_WC_RETRY_EXC_ERR, status 12)" : "";
+  return pkt_qp(net, qp)->stats.failed ? "transport retry counter exceeded (IBV_WC_RETRY_EXC_ERR, status 12)"
+                                       : "";
 }
 
 CsimPktPortStats csim_pkt_port_stats(CsimPktNet *net, guint index) {
   Port *port = &net->ports[index];
   CsimTime now = csim_engine_now(net->engine);
-  CsimPktPortStats stats = {.tx_packets = port->tx_packets, .rx_packets = port->rx_packets, .lost = port->lost, .dropped = port->dropped,
-    .tx_bytes = port->tx_bytes, .rx_bytes = port->rx_bytes, .marked = port->marked, .pauses_sent = port->pauses_sent,
-    .pauses_received = port->pauses_received};
+  CsimPktPortStats stats = {.tx_packets = port->tx_packets,
+                            .rx_packets = port->rx_packets,
+                            .lost = port->lost,
+                            .dropped = port->dropped,
+                            .tx_bytes = port->tx_bytes,
+                            .rx_bytes = port->rx_bytes,
+                            .marked = port->marked,
+                            .pauses_sent = port->pauses_sent,
+                            .pauses_received = port->pauses_received};
   double area = 0;
   for (guint i = 0; i < CSIM_PKT_CLASSES; i++) {
     Class *class = &port->class[i];
@@ -284,10 +314,13 @@ CsimPktPortStats csim_pkt_port_stats(CsimPktNet *net, guint index) {
   return stats;
 }
 
-guint csim_pkt_n_ports(const CsimPktNet *net) { return net->n_ports; }
+guint csim_pkt_n_ports(const CsimPktNet *net) {
+  return net->n_ports;
+}
 
 char *csim_pkt_port_name(const CsimPktNet *net, guint port) {
-  return g_strdup_printf("%s -> %s", net->nodes[net->ports[port].node].name, net->nodes[net->ports[port].peer_node].name);
+  return g_strdup_printf("%s -> %s", net->nodes[net->ports[port].node].name,
+                         net->nodes[net->ports[port].peer_node].name);
 }
 
 uint64_t csim_pkt_hops(const CsimPktNet *net) {
@@ -296,6 +329,10 @@ uint64_t csim_pkt_hops(const CsimPktNet *net) {
   return hops;
 }
 
-uint64_t csim_pkt_system_allocs(const CsimPktNet *net) { return net->system_allocs + csim_slab_system_allocs(net->messages); }
+uint64_t csim_pkt_system_allocs(const CsimPktNet *net) {
+  return net->system_allocs + csim_slab_system_allocs(net->messages);
+}
 
-const char *csim_pkt_deadlock(const CsimPktNet *net) { return net->deadlock; }
+const char *csim_pkt_deadlock(const CsimPktNet *net) {
+  return net->deadlock;
+}

@@ -35,7 +35,7 @@ typedef struct {
   guint data_class, ack_class, cnp_class; /* classes of data, of ACK and NAK, of CNP */
   guint8 strict_mask;                    /* classes served before all others, highest first; the others share by bytes */
   CsimPktRecovery recovery;
-  int ack_every;                         /* packets per ACK; a message's last packet always asks for one */
+  int ack_every;                         /* packets per ACK; a message's last packet and one that fills the window ask too */
   CsimTime ack_timeout;                  /* retransmission timer; CSIM_TIME_NEVER: none */
   int retry_count;                       /* time-outs without progress before the queue pair fails; verbs: 7 at most */
   int64_t window;                        /* packets in flight per queue pair; 0: no limit */

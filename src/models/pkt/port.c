@@ -14,8 +14,10 @@ void pkt_enqueue(CsimPktNet *net, Port *port, guint which, uint32_t index) {
   Packet *p = pkt_packet(net, index);
   pkt_queue_area(class, csim_engine_now(net->engine));
   p->next = NONE;
-  if (queue->tail == NONE) queue->head = index;
-  else pkt_packet(net, queue->tail)->next = index;
+  if (queue->tail == NONE)
+    queue->head = index;
+  else
+    pkt_packet(net, queue->tail)->next = index;
   queue->tail = index;
   queue->packets++;
   queue->bytes += p->frame;
@@ -32,7 +34,7 @@ static uint32_t dequeue(CsimPktNet *net, Port *port, guint which) {
   queue->head = p->next;
   if (queue->head == NONE) {
     queue->tail = NONE;
-    port->ready &= (uint16_t)~(1u << which);
+    port->ready &= (uint16_t) ~(1u << which);
   } else {
     __builtin_prefetch(pkt_packet(net, queue->head)); /* a long queue's frames are out of the cache */
   }
@@ -89,7 +91,8 @@ static gboolean is_lost(Port *port, const Packet *p) {
 }
 
 /* A switch goes on with a frame when its header is in (64 bytes, assumed), unless the next link would run dry. */
-static CsimTime enter_time(const CsimPktNet *net, const Port *port, const Packet *p, int wire, CsimTime wire_time) {
+static CsimTime enter_time(const CsimPktNet *net, const Port *port, const Packet *p, int wire,
+                           CsimTime wire_time) {
   const CsimPktSwitch *sw = &net->nodes[port->peer_node].sw;
   if (!sw->cut_through) return wire_time + sw->latency;
   const Qp *qp = pkt_qp(net, p->qp);
@@ -110,7 +113,8 @@ static void lose(CsimPktNet *net, Port *port, uint32_t index, int wire) {
   /* What is lost on the wire has not taken the buffer that its credit stands for. */
   const Packet *p = pkt_packet(net, index);
   if (net->spec.kind == CSIM_PKT_IB)
-    pkt_give_credit(net, &net->ports[port->peer], p->class, p->frame, csim_engine_now(net->engine) + pkt_wire_time(port, wire) + port->delay);
+    pkt_give_credit(net, &net->ports[port->peer], p->class, p->frame,
+                    csim_engine_now(net->engine) + pkt_wire_time(port, wire) + port->delay);
   pkt_release(net, index);
 }
 
@@ -119,7 +123,8 @@ static void deliver_pause(CsimPktNet *net, Port *port, uint32_t index, CsimTime 
   const Packet *p = pkt_packet(net, index);
   peer->rx_packets++;
   peer->rx_bytes += wire;
-  csim_engine_at(net->engine, arrival + net->spec.pause_response, net->on_pause, p->class, port->peer, (uint64_t)p->psn);
+  csim_engine_at(net->engine, arrival + net->spec.pause_response, net->on_pause, p->class, port->peer,
+                 (uint64_t)p->psn);
   pkt_release(net, index);
 }
 
@@ -142,7 +147,8 @@ static void start(CsimPktNet *net, Port *port, uint32_t index) {
   } else {
     port->flying++;
     port->flying_bytes += wire;
-    csim_engine_at(net->engine, now + port->delay + enter_time(net, port, p, wire, wire_time), net->on_arrive, 0, port->peer, index);
+    csim_engine_at(net->engine, now + port->delay + enter_time(net, port, p, wire, wire_time), net->on_arrive,
+                   0, port->peer, index);
   }
 }
 
@@ -178,7 +184,7 @@ void pkt_on_free(CsimEngine *engine, void *owner, const CsimEvent *event) {
 static void resume(CsimPktNet *net, Port *port, guint class) {
   Class *c = &port->class[class];
   if (!(port->paused >> class & 1)) return;
-  port->paused &= (uint16_t)~(1u << class);
+  port->paused &= (uint16_t) ~(1u << class);
   c->paused += csim_engine_now(net->engine) - c->paused_at;
   pkt_kick(net, port);
 }

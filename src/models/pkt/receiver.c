@@ -13,7 +13,14 @@ static void reply(CsimPktNet *net, const Qp *qp, PktType type, int64_t psn) {
   guint class = type == PKT_CNP ? net->spec.cnp_class : net->spec.ack_class;
   int frame = type == PKT_CNP ? net->cnp_frame : net->ack_frame;
   Port *port = &net->ports[qp->back[0]];
-  *pkt_packet(net, index) = (Packet){.psn = psn, .qp = qp->id, .next = NONE, .ingress = PKT_MADE_HERE, .frame = (uint16_t)frame, .type = (uint8_t)type, .class = (uint8_t)class, .hop = 1};
+  *pkt_packet(net, index) = (Packet){.psn = psn,
+                                     .qp = qp->id,
+                                     .next = NONE,
+                                     .ingress = PKT_MADE_HERE,
+                                     .frame = (uint16_t)frame,
+                                     .type = (uint8_t)type,
+                                     .class = (uint8_t) class,
+                                     .hop = 1};
   pkt_enqueue(net, port, class, index);
   pkt_kick(net, port);
 }
@@ -60,9 +67,12 @@ static guint duplicate(Qp *qp, const Packet *p) {
 static void take_data(CsimPktNet *net, const Packet *p, CsimTime arrival) {
   Qp *qp = pkt_qp(net, p->qp);
   guint effects = notify(net, qp, p, arrival);
-  if (p->psn == qp->expected) effects |= in_order(qp, p);
-  else effects |= p->psn > qp->expected ? out_of_order(net, qp) : duplicate(qp, p);
-  if (effects) csim_engine_at(net->engine, arrival, net->on_effect, (uint16_t)effects, p->qp, (uint64_t)qp->expected);
+  if (p->psn == qp->expected)
+    effects |= in_order(qp, p);
+  else
+    effects |= p->psn > qp->expected ? out_of_order(net, qp) : duplicate(qp, p);
+  if (effects)
+    csim_engine_at(net->engine, arrival, net->on_effect, (uint16_t)effects, p->qp, (uint64_t)qp->expected);
 }
 
 void pkt_deliver(CsimPktNet *net, Port *rx, uint32_t index, CsimTime arrival) {
@@ -70,7 +80,9 @@ void pkt_deliver(CsimPktNet *net, Port *rx, uint32_t index, CsimTime arrival) {
   rx->rx_packets++;
   rx->rx_bytes += csim_pkt_wire(net->spec.kind, p->frame);
   if (net->spec.kind == CSIM_PKT_IB) pkt_give_credit(net, rx, p->class, p->frame, arrival);
-  if (p->type == PKT_DATA) take_data(net, p, arrival);
-  else csim_engine_at(net->engine, arrival, net->on_control, p->type, p->qp, (uint64_t)p->psn);
+  if (p->type == PKT_DATA)
+    take_data(net, p, arrival);
+  else
+    csim_engine_at(net->engine, arrival, net->on_control, p->type, p->qp, (uint64_t)p->psn);
   pkt_release(net, index);
 }

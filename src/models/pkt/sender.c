@@ -3,7 +3,9 @@
 
 #include <math.h>
 
-static Port *host_port(const CsimPktNet *net, const Qp *qp) { return &net->ports[qp->path[0]]; }
+static Port *host_port(const CsimPktNet *net, const Qp *qp) {
+  return &net->ports[qp->path[0]];
+}
 
 /* ---- queue pairs that may send, in turn ---- */
 
@@ -11,8 +13,10 @@ static void push_ready(CsimPktNet *net, Qp *qp) {
   Node *node = &net->nodes[qp->src];
   qp->state = QP_READY;
   qp->next_ready = NONE;
-  if (node->ready_tail == NONE) node->ready_head = qp->id;
-  else pkt_qp(net, node->ready_tail)->next_ready = qp->id;
+  if (node->ready_tail == NONE)
+    node->ready_head = qp->id;
+  else
+    pkt_qp(net, node->ready_tail)->next_ready = qp->id;
   node->ready_tail = qp->id;
 }
 
@@ -63,15 +67,29 @@ static int payload_of(const CsimPktNet *net, const Message *message, int64_t bac
   return last ? (int)(message->bytes - back * net->spec.mtu) : net->spec.mtu;
 }
 
+/* Of a message's last packet, of every so many, and of one that fills the window, which else would stay shut. */
+static gboolean asks_for_ack(const CsimPktNet *net, const Qp *qp, int64_t back, gboolean last) {
+  gboolean fills = net->spec.window > 0 && qp->next_psn + 1 - qp->acked_psn >= net->spec.window;
+  return last || fills || back % net->spec.ack_every == net->spec.ack_every - 1;
+}
+
 static uint32_t make_frame(CsimPktNet *net, Qp *qp) {
   const Message *message = qp->current;
   int64_t back = qp->next_psn - message->first;
   gboolean last = qp->next_psn + 1 == message->end;
-  gboolean ask = last || back % net->spec.ack_every == net->spec.ack_every - 1;
+  gboolean ask = asks_for_ack(net, qp, back, last);
   int frame = csim_pkt_data_frame(net->spec.kind, payload_of(net, message, back, last), back == 0);
   uint32_t index = pkt_alloc(net);
-  *pkt_packet(net, index) = (Packet){.psn = qp->next_psn, .qp = qp->id, .next = NONE, .ingress = PKT_MADE_HERE, .frame = (uint16_t)frame, .type = PKT_DATA,
-    .class = (uint8_t)net->spec.data_class, .hop = 1, .flags = (ask ? PKT_ACK_REQUEST : 0) | (last ? PKT_LAST : 0), .back = (uint32_t)back};
+  *pkt_packet(net, index) = (Packet){.psn = qp->next_psn,
+                                     .qp = qp->id,
+                                     .next = NONE,
+                                     .ingress = PKT_MADE_HERE,
+                                     .frame = (uint16_t)frame,
+                                     .type = PKT_DATA,
+                                     .class = (uint8_t)net->spec.data_class,
+                                     .hop = 1,
+                                     .flags = (ask ? PKT_ACK_REQUEST : 0) | (last ? PKT_LAST : 0),
+                                     .back = (uint32_t)back};
   return index;
 }
 
@@ -101,14 +119,18 @@ static void pace(CsimPktNet *net, Qp *qp, const Port *port, int frame) {
 uint32_t pkt_next_data(CsimPktNet *net, Port *port) {
   Node *node = &net->nodes[port->node];
   while (pkt_host_has_data(net, port)) {
-    if (net->spec.kind == CSIM_PKT_IB && !pkt_has_credit(net, port, net->spec.data_class, csim_pkt_data_frame(CSIM_PKT_IB, net->spec.mtu, TRUE))) return NONE;
+    if (net->spec.kind == CSIM_PKT_IB &&
+        !pkt_has_credit(net, port, net->spec.data_class,
+                        csim_pkt_data_frame(CSIM_PKT_IB, net->spec.mtu, TRUE)))
+      return NONE;
     Qp *qp = pop_ready(net, node);
     if (!can_send(net, qp)) continue;
     uint32_t index = make_frame(net, qp);
     int frame = pkt_packet(net, index)->frame;
     count_sent(net, qp);
     pace(net, qp, port, frame);
-    line_up(net, qp, csim_engine_now(net->engine) + pkt_wire_time(port, csim_pkt_wire(net->spec.kind, frame)));
+    line_up(net, qp,
+            csim_engine_now(net->engine) + pkt_wire_time(port, csim_pkt_wire(net->spec.kind, frame)));
     return index;
   }
   return NONE;
@@ -116,11 +138,13 @@ uint32_t pkt_next_data(CsimPktNet *net, Port *port) {
 
 /* ---- posts ---- */
 
-static Message *new_message(CsimPktNet *net, CsimBytes bytes, uint16_t handler, uint16_t kind, uint32_t entity, uint64_t arg) {
+static Message *new_message(CsimPktNet *net, CsimBytes bytes, uint16_t handler, uint16_t kind,
+                            uint32_t entity, uint64_t arg) {
   CsimHandle handle;
   Message *message = csim_slab_alloc(net->messages, &handle);
   g_assert(bytes >= 0);
-  *message = (Message){.bytes = bytes, .arg = arg, .entity = entity, .handler = handler, .kind = kind, .handle = handle};
+  *message = (Message){
+      .bytes = bytes, .arg = arg, .entity = entity, .handler = handler, .kind = kind, .handle = handle};
   return message;
 }
 
@@ -128,8 +152,10 @@ static void post(CsimPktNet *net, Qp *qp, Message *message) {
   message->first = qp->end_psn;
   message->end = qp->end_psn + csim_pkt_message_packets(message->bytes, net->spec.mtu);
   qp->end_psn = message->end;
-  if (qp->last_message) qp->last_message->next = message;
-  else qp->first_message = message;
+  if (qp->last_message)
+    qp->last_message->next = message;
+  else
+    qp->first_message = message;
   qp->last_message = message;
   if (!qp->current) qp->current = message;
   qp->stats.messages++;
@@ -138,11 +164,13 @@ static void post(CsimPktNet *net, Qp *qp, Message *message) {
   pkt_ready(net, qp);
 }
 
-void csim_pkt_send(CsimPktNet *net, guint qp, CsimBytes bytes, uint16_t handler, uint16_t kind, uint32_t entity, uint64_t arg) {
+void csim_pkt_send(CsimPktNet *net, guint qp, CsimBytes bytes, uint16_t handler, uint16_t kind,
+                   uint32_t entity, uint64_t arg) {
   post(net, pkt_qp(net, qp), new_message(net, bytes, handler, kind, entity, arg));
 }
 
-void csim_pkt_send_at(CsimPktNet *net, CsimTime at, guint qp, CsimBytes bytes, uint16_t handler, uint16_t kind, uint32_t entity, uint64_t arg) {
+void csim_pkt_send_at(CsimPktNet *net, CsimTime at, guint qp, CsimBytes bytes, uint16_t handler,
+                      uint16_t kind, uint32_t entity, uint64_t arg) {
   Message *message = new_message(net, bytes, handler, kind, entity, arg);
   csim_engine_at(net->engine, at, net->on_post, 0, qp, message->handle);
 }
@@ -168,7 +196,8 @@ static void complete(CsimPktNet *net, Qp *qp) {
     qp->stats.acked += message->bytes;
     Message done = *message;
     csim_slab_release(net->messages, message->handle);
-    if (done.handler != CSIM_PKT_SILENT) csim_engine_fire(net->engine, done.handler, done.kind, done.entity, done.arg);
+    if (done.handler != CSIM_PKT_SILENT)
+      csim_engine_fire(net->engine, done.handler, done.kind, done.entity, done.arg);
   }
 }
 
@@ -180,8 +209,10 @@ static void acked(CsimPktNet *net, Qp *qp, int64_t psn) {
   qp->retries = 0;
   qp->stats.last_ack = now;
   if (qp->next_psn < psn) go_to(qp, psn);
-  if (qp->max_psn == psn) csim_timer_disarm(net->engine, &qp->timer);
-  else if (net->spec.ack_timeout != CSIM_TIME_NEVER) csim_timer_arm(net->engine, &qp->timer, now + net->spec.ack_timeout);
+  if (qp->max_psn == psn)
+    csim_timer_disarm(net->engine, &qp->timer);
+  else if (net->spec.ack_timeout != CSIM_TIME_NEVER)
+    csim_timer_arm(net->engine, &qp->timer, now + net->spec.ack_timeout);
   complete(net, qp);
 }
 
@@ -196,8 +227,10 @@ void pkt_on_control(CsimEngine *engine, void *owner, const CsimEvent *event) {
     return;
   }
   acked(net, qp, event->kind == PKT_ACK ? psn + 1 : psn);
-  if (event->kind == PKT_ACK) qp->stats.acks++;
-  else qp->stats.naks++;
+  if (event->kind == PKT_ACK)
+    qp->stats.acks++;
+  else
+    qp->stats.naks++;
   if (event->kind == PKT_NAK && qp->next_psn > psn) go_to(qp, psn);
   pkt_ready(net, qp);
 }

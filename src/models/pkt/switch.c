@@ -3,7 +3,9 @@
 
 /* ---- ingress accounts of lossless classes: reserve, then shared up to XOFF, then headroom ---- */
 
-static CsimBytes pool_share(const CsimPktSwitch *sw, CsimBytes account) { return MAX(0, account - sw->reserve); }
+static CsimBytes pool_share(const CsimPktSwitch *sw, CsimBytes account) {
+  return MAX(0, account - sw->reserve);
+}
 
 /* XOFF level of an account, in bytes of `shared` (which has the reserve in it). */
 static CsimBytes xoff_level(const Node *node) {
@@ -19,7 +21,9 @@ static void set_shared(Node *node, Class *account, CsimBytes bytes) {
 
 /* A frame that begins below XOFF still goes to shared, also if it crosses the level: headroom is for what comes after XOFF. */
 static gboolean admit_shared(Node *node, Class *account, const Packet *p) {
-  if (account->headroom > 0 || account->shared > xoff_level(node) || node->shared_used + p->frame > node->sw.buffer) return FALSE;
+  if (account->headroom > 0 || account->shared > xoff_level(node) ||
+      node->shared_used + p->frame > node->sw.buffer)
+    return FALSE;
   set_shared(node, account, account->shared + p->frame);
   return TRUE;
 }
@@ -35,7 +39,8 @@ static gboolean admit_lossless(CsimPktNet *net, Node *node, Port *in, const Pack
   Class *account = &in->class[p->class];
   if (!admit_shared(node, account, p) && !admit_headroom(node, account, p)) return FALSE;
   account->max_ingress = MAX(account->max_ingress, account->shared + account->headroom);
-  if (!account->xoff && (account->headroom > 0 || account->shared > xoff_level(node))) pkt_send_pause(net, in, p->class, net->spec.pause_quanta);
+  if (!account->xoff && (account->headroom > 0 || account->shared > xoff_level(node)))
+    pkt_send_pause(net, in, p->class, net->spec.pause_quanta);
   return TRUE;
 }
 
@@ -46,14 +51,16 @@ static void leave_lossless(CsimPktNet *net, Node *node, Port *in, const Packet *
   account->headroom -= from_headroom;
   set_shared(node, account, account->shared - (p->frame - from_headroom));
   if (!account->xoff || account->headroom > 0) return;
-  if (account->shared == 0 || account->shared <= xoff_level(node) - node->sw.xon_gap) pkt_send_pause(net, in, p->class, 0);
+  if (account->shared == 0 || account->shared <= xoff_level(node) - node->sw.xon_gap)
+    pkt_send_pause(net, in, p->class, 0);
 }
 
 /* ---- lossy classes: a limit on the egress queue ---- */
 
 static gboolean admit_lossy(Node *node, const Port *out, const Packet *p) {
   CsimBytes free_bytes = node->sw.buffer - node->shared_used;
-  if ((double)(out->class[p->class].queue.bytes + p->frame) > node->sw.lossy_alpha * (double)free_bytes) return FALSE;
+  if ((double)(out->class[p->class].queue.bytes + p->frame) > node->sw.lossy_alpha * (double)free_bytes)
+    return FALSE;
   node->shared_used += p->frame;
   return TRUE;
 }
@@ -61,7 +68,8 @@ static gboolean admit_lossy(Node *node, const Port *out, const Packet *p) {
 gboolean pkt_admit(CsimPktNet *net, Node *node, Port *in, Port *out, Packet *p) {
   Class *account = &in->class[p->class];
   if (net->spec.kind == CSIM_PKT_ROCE) {
-    gboolean ok = pkt_is_pausable(net, p->class) ? admit_lossless(net, node, in, p) : admit_lossy(node, out, p);
+    gboolean ok =
+        pkt_is_pausable(net, p->class) ? admit_lossless(net, node, in, p) : admit_lossy(node, out, p);
     if (!ok) return FALSE;
   }
   account->held += p->frame;
@@ -88,9 +96,12 @@ void pkt_leave(CsimPktNet *net, Port *out, Packet *p) {
   Port *in = &net->ports[p->ingress];
   mark(node, out, p);
   in->class[p->class].held -= p->frame;
-  if (net->spec.kind == CSIM_PKT_IB) pkt_give_credit(net, in, p->class, p->frame, csim_engine_now(net->engine));
-  else if (pkt_is_pausable(net, p->class)) leave_lossless(net, node, in, p);
-  else node->shared_used -= p->frame;
+  if (net->spec.kind == CSIM_PKT_IB)
+    pkt_give_credit(net, in, p->class, p->frame, csim_engine_now(net->engine));
+  else if (pkt_is_pausable(net, p->class))
+    leave_lossless(net, node, in, p);
+  else
+    node->shared_used -= p->frame;
 }
 
 void pkt_on_arrive(CsimEngine *engine, void *owner, const CsimEvent *event) {
@@ -121,11 +132,17 @@ void pkt_on_arrive(CsimEngine *engine, void *owner, const CsimEvent *event) {
 void pkt_send_pause(CsimPktNet *net, Port *port, guint class, int quanta) {
   Class *account = &port->class[class];
   uint32_t index = pkt_alloc(net);
-  *pkt_packet(net, index) = (Packet){.psn = quanta, .qp = NONE, .ingress = PKT_MADE_HERE, .frame = CSIM_PKT_PAUSE_FRAME, .type = PKT_PAUSE, .class = (uint8_t)class};
+  *pkt_packet(net, index) = (Packet){.psn = quanta,
+                                     .qp = NONE,
+                                     .ingress = PKT_MADE_HERE,
+                                     .frame = CSIM_PKT_PAUSE_FRAME,
+                                     .type = PKT_PAUSE,
+                                     .class = (uint8_t) class};
   account->xoff = quanta > 0;
   if (quanta > 0) {
     port->pauses_sent++;
-    csim_timer_arm(net->engine, &account->refresh, csim_engine_now(net->engine) + csim_pkt_quanta_time(port->rate, quanta) / 2);
+    csim_timer_arm(net->engine, &account->refresh,
+                   csim_engine_now(net->engine) + csim_pkt_quanta_time(port->rate, quanta) / 2);
   } else {
     csim_timer_disarm(net->engine, &account->refresh);
   }
@@ -142,5 +159,6 @@ void pkt_on_refresh(CsimEngine *engine, void *owner, const CsimEvent *event) {
 
 void csim_pkt_host_pause(CsimPktNet *net, guint host, guint class, gboolean on) {
   g_assert(net->nodes[host].is_host && class < CSIM_PKT_CLASSES);
-  pkt_send_pause(net, &net->ports[g_array_index(net->nodes[host].ports, guint, 0)], class, on ? net->spec.pause_quanta : 0);
+  pkt_send_pause(net, &net->ports[g_array_index(net->nodes[host].ports, guint, 0)], class,
+                 on ? net->spec.pause_quanta : 0);
 }

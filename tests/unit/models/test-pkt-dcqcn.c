@@ -6,7 +6,9 @@
 #define GBPS 125000000.0
 #define LINE (100 * (CsimRate)125000000)
 
-static void near(double have, double want) { g_assert_cmpfloat_with_epsilon(have, want, 1e-9 * MAX(1, fabs(want))); }
+static void near(double have, double want) {
+  g_assert_cmpfloat_with_epsilon(have, want, 1e-9 * MAX(1, fabs(want)));
+}
 
 static void test_line_rate(void) {
   CsimDcqcn params = csim_dcqcn_paper(5000000);

@@ -22,11 +22,13 @@ static void on_done(CsimEngine *engine, void *owner, const CsimEvent *event) {
 }
 
 static CsimPktSwitch big_switch(void) {
-  return (CsimPktSwitch){.buffer = 32000000, .headroom = 1000000, .alpha = 1.0 / 8, .xon_gap = 3000, .lossy_alpha = 1};
+  return (CsimPktSwitch){
+      .buffer = 32000000, .headroom = 1000000, .alpha = 1.0 / 8, .xon_gap = 3000, .lossy_alpha = 1};
 }
 
 /* Node 0 the switch, 1 the receiver, 2.. n senders; the switch's port to the receiver is 0, from sender i it is 3 + 2 i. */
-static void star(Bed *bed, CsimQueueKind queue, const CsimPktSpec *spec, const CsimPktSwitch *sw, guint n, const CsimPktCable *cable) {
+static void star(Bed *bed, CsimQueueKind queue, const CsimPktSpec *spec, const CsimPktSwitch *sw, guint n,
+                 const CsimPktCable *cable) {
   *bed = (Bed){.engine = csim_engine_new(queue), .n = n};
   csim_engine_set_digest(bed->engine, TRUE);
   bed->handler = csim_engine_add_handler(bed->engine, "done", on_done, bed);
@@ -208,6 +210,21 @@ static void test_expiry(void) {
   clear(&bed);
 }
 
+/* One packet in flight: each waits for the ACK of the one before, though ACKs are asked for every 16. */
+static void test_window(void) {
+  CsimPktSpec spec = csim_pkt_spec_roce();
+  CsimPktSwitch sw = big_switch();
+  Bed bed;
+  spec.window = 1;
+  star(&bed, CSIM_QUEUE_RADIX, &spec, &sw, 1, &cable_100);
+  send_all(&bed, 10 * 4096);
+  csim_engine_run(bed.engine, CSIM_TIME_NEVER, 0);
+  g_assert_cmpint(bed.done_at, ==, 10 * (2 * 4178 * 80 + 2 * 86 * 80 + 4 * CSIM_US) + 2 * 16 * 80);
+  g_assert_cmpuint(csim_pkt_qp_stats(bed.net, 0).timeouts, ==, 0);
+  check(&bed);
+  clear(&bed);
+}
+
 static uint64_t digest_of(CsimQueueKind queue, uint64_t seed) {
   CsimPktSpec spec = csim_pkt_spec_roce();
   CsimPktSwitch sw = big_switch();
@@ -259,7 +276,8 @@ static void test_ib_incast(void) {
   csim_engine_run(bed.engine, CSIM_TIME_NEVER, 0);
   double gbps = 8e7 * 8e3 / (double)bed.done_at;
   g_assert_cmpfloat_with_epsilon(gbps, 400 * csim_pkt_ceiling(CSIM_PKT_IB, 4096), 1);
-  for (guint i = 0; i < 8; i++) g_assert_cmpint(csim_pkt_port_stats(bed.net, 3 + 2 * i).max_ingress, <=, spec.vl_buffer);
+  for (guint i = 0; i < 8; i++)
+    g_assert_cmpint(csim_pkt_port_stats(bed.net, 3 + 2 * i).max_ingress, <=, spec.vl_buffer);
   check(&bed);
   clear(&bed);
 }
@@ -292,6 +310,7 @@ int main(int argc, char **argv) {
   g_test_add_func("/pkt/retry-exceeded", test_retry_exceeded);
   g_test_add_func("/pkt/stuck-nic", test_stuck_nic);
   g_test_add_func("/pkt/expiry", test_expiry);
+  g_test_add_func("/pkt/window", test_window);
   g_test_add_func("/pkt/deterministic", test_deterministic);
   g_test_add_func("/pkt/no-allocation", test_no_allocation);
   g_test_add_func("/pkt/ib-incast", test_ib_incast);
