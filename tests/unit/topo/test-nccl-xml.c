@@ -200,8 +200,8 @@ static void test_lengths(void) {
     g_autofree char *a = g_strdup_printf("<system version=\"1\" x=\"%s\"/>", value);
     g_autofree char *b = g_strdup_printf("<system version=\"1\" %s=\"1\"/>", name);
     CsimNcclOutcome of_value, of_name;
-    g_autoptr(CsimNcclXml) x = csim_nccl_xml_parse_outcome("t.xml", a, strlen(a), NULL, &of_value, NULL);
-    g_autoptr(CsimNcclXml) y = csim_nccl_xml_parse_outcome("t.xml", b, strlen(b), NULL, &of_name, NULL);
+    csim_nccl_xml_free(csim_nccl_xml_parse_outcome("t.xml", a, strlen(a), NULL, &of_value, NULL));
+    csim_nccl_xml_free(csim_nccl_xml_parse_outcome("t.xml", b, strlen(b), NULL, &of_name, NULL));
     g_assert_cmpstr(of_value.reason, ==, n == 254 ? "" : "value-too-long");
     g_assert_cmpstr(of_name.reason, ==, n == 254 ? "" : "name-too-long");
   }
