@@ -53,6 +53,25 @@ static gboolean check_accounts(const CsimPktNet *net, guint i, CsimBytes (*held)
   return TRUE;
 }
 
+/* A switch's shared bytes in use: what each lossless account has beyond its reserve, and all that lossy classes have queued. */
+static CsimBytes shared_by(const CsimPktNet *net, const Node *node) {
+  CsimBytes sum = 0;
+  for (guint i = 0; i < node->ports->len; i++)
+    for (guint c = 0; c < CSIM_PKT_CLASSES; c++) {
+      const Class *account = &net->ports[g_array_index(node->ports, guint, i)].class[c];
+      sum += pkt_is_pausable(net, c) ? MAX(0, account->shared - node->sw.reserve) : account->held;
+    }
+  return sum;
+}
+
+static gboolean check_node(const CsimPktNet *net, const Node *node, GError **error) {
+  if (node->is_host || net->spec.kind == CSIM_PKT_IB || node->ports->len == 0) return TRUE;
+  CsimBytes sum = shared_by(net, node);
+  if (sum == node->shared_used) return TRUE;
+  return wrong(error, net, g_array_index(node->ports, guint, 0), "shared bytes of the switch",
+               node->shared_used, sum);
+}
+
 gboolean csim_pkt_check(CsimPktNet *net, GError **error) {
   CsimBytes(*held)[CSIM_PKT_CLASSES] = g_malloc0_n(MAX(net->n_ports, 1), sizeof *held);
   uint64_t frames = 0;
@@ -61,6 +80,7 @@ gboolean csim_pkt_check(CsimPktNet *net, GError **error) {
     frames += sum_queues(net, &net->ports[i], held) + net->ports[i].flying;
   for (guint i = 0; i < net->n_ports && ok; i++)
     ok = check_link(net, i, error) && check_accounts(net, i, held, error);
+  for (guint i = 0; i < net->n_nodes && ok; i++) ok = check_node(net, &net->nodes[i], error);
   if (ok && frames != net->live_packets)
     ok = wrong(error, net, 0, "frames queued and under way", (int64_t)frames, (int64_t)net->live_packets);
   g_free(held);

@@ -260,12 +260,20 @@ guint csim_pkt_add_qp(CsimPktNet *net, guint src, guint dst, const CsimPktQpSpec
   qp->src = src;
   qp->dst = dst;
   qp->next_ready = NONE;
+  qp->watch_handler = CSIM_PKT_SILENT;
   qp->stats.first_post = CSIM_TIME_NEVER;
   if (!set_paths(net, qp, spec, error)) return NONE;
   csim_rp_init(&qp->rp, &net->spec.dcqcn, net->ports[qp->path[0]].rate);
   csim_timer_init(&qp->timer, net->on_timeout, 0, qp->id, 0);
   g_ptr_array_add(net->qps, g_steal_pointer(&qp));
   return net->qps->len - 1;
+}
+
+void csim_pkt_watch(CsimPktNet *net, guint index, uint16_t handler, uint16_t kind, uint32_t entity) {
+  Qp *qp = pkt_qp(net, index);
+  qp->watch_handler = handler;
+  qp->watch_kind = kind;
+  qp->watch_entity = entity;
 }
 
 guint csim_pkt_qp_path(const CsimPktNet *net, guint qp, const guint16 **ports) {

@@ -104,6 +104,9 @@ typedef struct {
   int64_t expected, message_start;
   gboolean nak_sent;
   CsimTime next_cnp;
+  uint64_t delivered; /* messages complete here */
+  uint16_t watch_handler, watch_kind;
+  uint32_t watch_entity;
   CsimPktQpStats stats;
 } Qp;
 

@@ -109,6 +109,8 @@ guint csim_pkt_qp_path(const CsimPktNet *net, guint qp, const guint16 **ports);
 void csim_pkt_send(CsimPktNet *net, guint qp, CsimBytes bytes, uint16_t handler, uint16_t kind, uint32_t entity, uint64_t arg);
 /* The same later. */
 void csim_pkt_send_at(CsimPktNet *net, CsimTime at, guint qp, CsimBytes bytes, uint16_t handler, uint16_t kind, uint32_t entity, uint64_t arg);
+/* From now on fires (handler, kind, entity, number) whenever a message is complete at the receiver: number counts them from 0. */
+void csim_pkt_watch(CsimPktNet *net, guint qp, uint16_t handler, uint16_t kind, uint32_t entity);
 /* The NIC of a host pauses a class of its link for ever, or stops doing so: a stuck receiver. */
 void csim_pkt_host_pause(CsimPktNet *net, guint host, guint class, gboolean on);
 

@@ -6,7 +6,7 @@
  */
 #include "models/pkt/pkt-private.h"
 
-enum { EFFECT_ACK = 1, EFFECT_NAK = 2, EFFECT_CNP = 4 };
+enum { EFFECT_ACK = 1, EFFECT_NAK = 2, EFFECT_CNP = 4, EFFECT_DELIVERED = 8 };
 
 static void reply(CsimPktNet *net, const Qp *qp, PktType type, int64_t psn) {
   uint32_t index = pkt_alloc(net);
@@ -27,10 +27,14 @@ static void reply(CsimPktNet *net, const Qp *qp, PktType type, int64_t psn) {
 
 void pkt_on_effect(CsimEngine *engine, void *owner, const CsimEvent *event) {
   CsimPktNet *net = owner;
-  const Qp *qp = pkt_qp(net, event->entity);
+  Qp *qp = pkt_qp(net, event->entity);
   if (event->kind & EFFECT_CNP) reply(net, qp, PKT_CNP, 0);
   if (event->kind & EFFECT_ACK) reply(net, qp, PKT_ACK, (int64_t)event->arg - 1);
   if (event->kind & EFFECT_NAK) reply(net, qp, PKT_NAK, (int64_t)event->arg);
+  if (!(event->kind & EFFECT_DELIVERED)) return;
+  uint64_t number = qp->delivered++;
+  if (qp->watch_handler == CSIM_PKT_SILENT) return;
+  csim_engine_fire(engine, qp->watch_handler, qp->watch_kind, qp->watch_entity, number);
 }
 
 /* Notification point: one CNP per interval and queue pair. */
@@ -47,7 +51,7 @@ static guint in_order(Qp *qp, const Packet *p) {
   qp->nak_sent = FALSE;
   qp->stats.received++;
   qp->message_start = p->flags & PKT_LAST ? qp->expected : p->psn - p->back;
-  return p->flags & PKT_ACK_REQUEST ? EFFECT_ACK : 0;
+  return (p->flags & PKT_ACK_REQUEST ? EFFECT_ACK : 0) | (p->flags & PKT_LAST ? EFFECT_DELIVERED : 0);
 }
 
 /* One NAK, and silence until what is missing arrives. */

@@ -12,6 +12,7 @@ typedef struct {
   guint n;
   CsimTime done_at;
   guint done;
+  uint64_t last_arg;
   uint16_t handler;
 } Bed;
 
@@ -19,6 +20,7 @@ static void on_done(CsimEngine *engine, void *owner, const CsimEvent *event) {
   Bed *bed = owner;
   bed->done++;
   bed->done_at = event->time;
+  bed->last_arg = event->arg;
 }
 
 static CsimPktSwitch big_switch(void) {
@@ -210,6 +212,29 @@ static void test_expiry(void) {
   clear(&bed);
 }
 
+/* The receiver has each message once and in order, though frames and ACKs are lost; alone, it has it an ACK's way before the sender knows. */
+static void test_watch(void) {
+  for (int lossy = 0; lossy < 2; lossy++) {
+    CsimPktSpec spec = csim_pkt_spec_roce();
+    CsimPktSwitch sw = big_switch();
+    CsimPktCable cable = cable_100;
+    Bed bed;
+    cable.loss = lossy ? 0.02 : 0;
+    spec.ack_timeout = 50 * CSIM_US;
+    spec.retry_count = 1000000;
+    star(&bed, CSIM_QUEUE_RADIX, &spec, &sw, 1, &cable);
+    csim_pkt_watch(bed.net, 0, bed.handler, 1, 7);
+    for (int i = 0; i < 200; i++) csim_pkt_send(bed.net, 0, i * 100, CSIM_PKT_SILENT, 0, 0, 0);
+    csim_engine_run(bed.engine, CSIM_TIME_NEVER, 0);
+    g_assert_cmpuint(bed.done, ==, 200);
+    g_assert_cmpuint(bed.last_arg, ==, 199);
+    if (!lossy)
+      g_assert_cmpint(csim_pkt_qp_stats(bed.net, 0).last_ack - bed.done_at, ==, 2 * 86 * 80 + 2 * CSIM_US);
+    check(&bed);
+    clear(&bed);
+  }
+}
+
 /* One packet in flight: each waits for the ACK of the one before, though ACKs are asked for every 16. */
 static void test_window(void) {
   CsimPktSpec spec = csim_pkt_spec_roce();
@@ -282,6 +307,61 @@ static void test_ib_incast(void) {
   clear(&bed);
 }
 
+/* Data and ACKs in two classes that share by bytes, both ways over the same links: full rate less the ACKs' bytes. */
+static void test_two_classes(void) {
+  CsimPktSpec spec = csim_pkt_spec_roce();
+  CsimPktSwitch sw = big_switch();
+  Bed bed;
+  spec.ack_class = 0;
+  spec.ack_every = 1;
+  star(&bed, CSIM_QUEUE_RADIX, &spec, &sw, 1, &cable_100);
+  csim_pkt_add_qp(bed.net, 1, 2, NULL, NULL);
+  bed.n = 2;
+  send_all(&bed, 4096 * 10000);
+  csim_engine_run(bed.engine, CSIM_TIME_NEVER, 0);
+  double gbps = 4096 * 10000 * 8e3 / (double)bed.done_at;
+  g_assert_cmpuint(bed.done, ==, 2);
+  g_assert_cmpfloat_with_epsilon(gbps, 100.0 * 4096 / (4178 + 86), 0.2); /* start-up: 4 us of 3.4 ms */
+  check(&bed);
+  clear(&bed);
+}
+
+/* Four ways, then four ways each: with one hash everywhere the second choice repeats the first. */
+static guint ways_used(gboolean one_hash) {
+  CsimPktSpec spec = csim_pkt_spec_roce();
+  CsimPktSwitch sw = big_switch();
+  gboolean used[8][8] = {{FALSE}};
+  guint n = 0;
+  spec.one_hash = one_hash;
+  CsimEngine *engine = csim_engine_new(CSIM_QUEUE_RADIX);
+  CsimPktNet *net = csim_pkt_net_new(engine, &spec);
+  for (guint i = 0; i < 2; i++) csim_pkt_add_host(net, "host");
+  for (guint i = 0; i < 10; i++) csim_pkt_add_switch(net, "switch", &sw); /* 2: first; 3-6; 7-10; 11: last */
+  csim_pkt_connect(net, 0, 2, &cable_100);
+  csim_pkt_connect(net, 1, 11, &cable_100);
+  guint first = csim_pkt_connect(net, 2, 3, &cable_100);
+  for (guint i = 1; i < 4; i++) csim_pkt_connect(net, 2, 3 + i, &cable_100);
+  guint second = csim_pkt_connect(net, 3, 7, &cable_100);
+  for (guint i = 1; i < 16; i++) csim_pkt_connect(net, 3 + i / 4, 7 + i % 4, &cable_100);
+  for (guint i = 0; i < 4; i++) csim_pkt_connect(net, 7 + i, 11, &cable_100);
+  for (guint i = 0; i < 256; i++) {
+    CsimPktQpSpec flow = {.udp_port = (guint16)(0xc000 + i)};
+    const guint16 *path;
+    guint qp = csim_pkt_add_qp(net, 0, 1, &flow, NULL);
+    g_assert_cmpuint(csim_pkt_qp_path(net, qp, &path), ==, 5);
+    used[(path[1] - first) / 2][(path[2] - second) / 2 % 4] = TRUE;
+  }
+  for (guint i = 0; i < 64; i++) n += used[i / 8][i % 8];
+  csim_pkt_net_free(net);
+  csim_engine_free(engine);
+  return n;
+}
+
+static void test_polarisation(void) {
+  g_assert_cmpuint(ways_used(FALSE), ==, 16);
+  g_assert_cmpuint(ways_used(TRUE), ==, 4);
+}
+
 static void test_errors(void) {
   CsimPktSpec spec = csim_pkt_spec_roce();
   CsimPktSwitch sw = big_switch();
@@ -310,10 +390,13 @@ int main(int argc, char **argv) {
   g_test_add_func("/pkt/retry-exceeded", test_retry_exceeded);
   g_test_add_func("/pkt/stuck-nic", test_stuck_nic);
   g_test_add_func("/pkt/expiry", test_expiry);
+  g_test_add_func("/pkt/watch", test_watch);
   g_test_add_func("/pkt/window", test_window);
   g_test_add_func("/pkt/deterministic", test_deterministic);
   g_test_add_func("/pkt/no-allocation", test_no_allocation);
   g_test_add_func("/pkt/ib-incast", test_ib_incast);
+  g_test_add_func("/pkt/two-classes", test_two_classes);
+  g_test_add_func("/pkt/polarisation", test_polarisation);
   g_test_add_func("/pkt/errors", test_errors);
   return g_test_run();
 }
