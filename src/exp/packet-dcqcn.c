@@ -1,7 +1,9 @@
-/* exp/packet-dcqcn.c - scenarios of DCQCN: joins, common starts, ConnectX's machine, a victim, and the speed of it all. */
+/* exp/packet-dcqcn.c - scenarios of DCQCN: joins, common starts, ConnectX's machine, a victim, and the speed
+ * of it all. */
 #include "exp/packet-private.h"
 
-/* Switch and thresholds of the independent runs: dynamic XOFF 1/8, gap 3 KB; Kmin 4B KB, Kmax 16B KB, Pmax 0.2 (at 40 Gb/s 5, 200 KB, 1 %). */
+/* Switch and thresholds of the independent runs: dynamic XOFF 1/8, gap 3 KB; Kmin 4B KB, Kmax 16B KB, Pmax
+ * 0.2 (at 40 Gb/s 5, 200 KB, 1 %). */
 static CsimPktSwitch marking_switch(int gbps, CsimBytes buffer) {
   CsimPktSwitch sw = {
       .buffer = buffer, .headroom = 1000000000, .alpha = 1.0 / 8, .xon_gap = 3000, .lossy_alpha = 1};
@@ -19,7 +21,8 @@ static CsimPktSpec published(int gbps, uint64_t seed) {
   return spec;
 }
 
-/* ---- 6-8: steady_state_vs_fluid.csv, columns of the independent simulation; ours is one run of another generator ---- */
+/* ---- 6-8: steady_state_vs_fluid.csv, columns of the independent simulation; ours is one run of another
+ * generator ---- */
 
 typedef struct {
   int gbps;
@@ -55,7 +58,8 @@ void packet_steady_state(CsimPacketReport *report) {
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) steady(report, &rows[i]);
 }
 
-/* ---- 10: independent_single_bottleneck.csv, paper and paper_ati; a common start depends on the draws, so the mean of eight seeds ---- */
+/* ---- 10: independent_single_bottleneck.csv, paper and paper_ati; a common start depends on the draws, so
+ * the mean of eight seeds ---- */
 
 void packet_together(CsimPacketReport *report) {
   static const struct {
@@ -84,7 +88,8 @@ void packet_together(CsimPacketReport *report) {
   }
 }
 
-/* ---- 11: independent_connectx_profile.csv (goodput over its ceiling, largest queue), variant hpcc_rule ---- */
+/* ---- 11: independent_connectx_profile.csv (goodput over its ceiling, largest queue), variant hpcc_rule ----
+ */
 
 void packet_connectx(CsimPacketReport *report) {
   static const struct {
@@ -123,7 +128,8 @@ void packet_connectx(CsimPacketReport *report) {
   }
 }
 
-/* ---- 12: peer_victim.csv (hpcc-ns3): 100 Gb/s hosts, 400 Gb/s between leaves, 8 MiB buffers, 20 MB each ---- */
+/* ---- 12: peer_victim.csv (hpcc-ns3): 100 Gb/s hosts, 400 Gb/s between leaves, 8 MiB buffers, 20 MB each
+ * ---- */
 
 static CsimPktSwitch victim_switch(int egress_gbps, int ingress_gbps, gboolean marks) {
   /* hpcc-ns3 doubles alpha with the ratio of port speeds: 1/8 for 100 Gb/s ports, 1/2 for 400. */
@@ -174,7 +180,8 @@ static void victim_run(CsimPacketReport *report, const CsimPktSpec *spec, double
   packet_near(report, 0, (double)bed_result(bed).drops, 0, "drops", "seed %d", (int)spec->seed);
 }
 
-/* The queue to the spine just reaches Kmin: whether the victim is marked once or not is a draw, so the mean of eight seeds. */
+/* The queue to the spine just reaches Kmin: whether the victim is marked once or not is a draw, so the mean
+ * of eight seeds. */
 static void victim_mean(CsimPacketReport *report, CsimPktSpec *spec, double target, const char *name) {
   double victim = 0, incast = 0;
   for (spec->seed = 1; spec->seed <= 8; spec->seed++) victim_run(report, spec, &victim, &incast);

@@ -159,8 +159,9 @@ static Bed *lossy_bed(CsimPktRecovery recovery, int mtu, double loss) {
 }
 
 /*
- * Time per packet: t (1 + W p / (1 - p)) + p (p + p_reverse) T (roce-scenarios, peer_go_back_n.csv, "formula with stall"). W, in packets from the
- * lost one's start to the rewind: the next packet's three times (its own and two links), both cables twice, the NAK's two, half a packet under way.
+ * Time per packet: t (1 + W p / (1 - p)) + p (p + p_reverse) T (roce-scenarios, peer_go_back_n.csv, "formula
+ * with stall"). W, in packets from the lost one's start to the rewind: the next packet's three times (its own
+ * and two links), both cables twice, the NAK's two, half a packet under way.
  */
 static double goodput_with_stall(int mtu, double link_loss, CsimTime stall) {
   double t = csim_pkt_wire(CSIM_PKT_ROCE, csim_pkt_data_frame(CSIM_PKT_ROCE, mtu, FALSE)) * 80.0,
@@ -186,7 +187,8 @@ void packet_go_back_n(CsimPacketReport *report) {
   }
 }
 
-/* Guo et al., SIGCOMM 2016: 4 MB messages never get through when one frame in 256 is lost; with go-back-N they do. */
+/* Guo et al., SIGCOMM 2016: 4 MB messages never get through when one frame in 256 is lost; with go-back-N
+ * they do. */
 void packet_go_back_0(CsimPacketReport *report) {
   static const CsimPktRecovery rules[] = {CSIM_PKT_GO_BACK_0, CSIM_PKT_GO_BACK_N};
   for (guint i = 0; i < 2; i++) {

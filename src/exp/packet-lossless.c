@@ -1,7 +1,8 @@
 /* exp/packet-lossless.c - scenarios of PFC and of InfiniBand's credits: incast, XOFF, headroom, deadlock. */
 #include "exp/packet-private.h"
 
-/* The switch of the independent single-bottleneck runs: dynamic XOFF at 1/8 of that buffer, gap 3 KB, no PFC response time. */
+/* The switch of the independent single-bottleneck runs: dynamic XOFF at 1/8 of that buffer, gap 3 KB, no PFC
+ * response time. */
 static CsimPktSwitch plain_switch(CsimBytes buffer) {
   return (CsimPktSwitch){
       .buffer = buffer, .headroom = 1000000000, .alpha = 1.0 / 8, .xon_gap = 3000, .lossy_alpha = 1};
@@ -42,8 +43,9 @@ void packet_pfc_incast(CsimPacketReport *report) {
 
 /*
  * ---- 4: the same file, rows incast_static_xoff ----
- * XOFF, one frame over it, and what comes in at line rate for two cable delays. With two senders of which each gets half of the egress all the
- * time, an account fills at half the rate while the PAUSE is on its way: then the figure is a limit.
+ * XOFF, one frame over it, and what comes in at line rate for two cable delays. With two senders of which
+ * each gets half of the egress all the time, an account fills at half the rate while the PAUSE is on its way:
+ * then the figure is a limit.
  */
 
 static void check_ingress(CsimPacketReport *report, guint n, double target, double ours, double two_frames,

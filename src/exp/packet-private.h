@@ -1,7 +1,8 @@
 /*
  * exp/packet-private.h - what the packet scenarios share: checks and test beds.
  *
- * packet-scenarios.c has the list and the beds; packet-exact.c, packet-lossless.c, packet-dcqcn.c and packet-paths.c the scenarios.
+ * packet-scenarios.c has the list and the beds; packet-exact.c, packet-lossless.c, packet-dcqcn.c and
+ * packet-paths.c the scenarios.
  */
 #ifndef CSIM_EXP_PACKET_PRIVATE_H
 #define CSIM_EXP_PACKET_PRIVATE_H
@@ -12,10 +13,14 @@
 #define GBPS 125000000 /* bytes/s */
 
 /* format: what was compared. */
-void packet_near(CsimPacketReport *report, double target, double ours, double tolerance, const char *unit, const char *format, ...) G_GNUC_PRINTF(6, 7);
-void packet_at_least(CsimPacketReport *report, double target, double ours, const char *unit, const char *format, ...) G_GNUC_PRINTF(5, 6);
-void packet_at_most(CsimPacketReport *report, double target, double ours, const char *unit, const char *format, ...) G_GNUC_PRINTF(5, 6);
-void packet_info(CsimPacketReport *report, double ours, const char *unit, const char *format, ...) G_GNUC_PRINTF(4, 5);
+void packet_near(CsimPacketReport *report, double target, double ours, double tolerance, const char *unit,
+                 const char *format, ...) G_GNUC_PRINTF(6, 7);
+void packet_at_least(CsimPacketReport *report, double target, double ours, const char *unit,
+                     const char *format, ...) G_GNUC_PRINTF(5, 6);
+void packet_at_most(CsimPacketReport *report, double target, double ours, const char *unit,
+                    const char *format, ...) G_GNUC_PRINTF(5, 6);
+void packet_info(CsimPacketReport *report, double ours, const char *unit, const char *format, ...)
+    G_GNUC_PRINTF(4, 5);
 
 /* A network to run. */
 typedef struct {
@@ -32,13 +37,15 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Bed, bed_free)
 Bed *bed_star(const CsimPktSpec *spec, const CsimPktSwitch *sw, guint n, const CsimPktCable *cable);
 static inline guint bed_in(guint sender) { return 3 + 2 * sender; }
 /* Leaves x hosts with as many spines, every link alike; host h is node h. No queue pairs yet. */
-Bed *bed_leaf_spine(const CsimPktSpec *spec, const CsimPktSwitch *sw, guint leaves, guint hosts, guint spines, const CsimPktCable *cable);
+Bed *bed_leaf_spine(const CsimPktSpec *spec, const CsimPktSwitch *sw, guint leaves, guint hosts, guint spines,
+                    const CsimPktCable *cable);
 void bed_qp(Bed *bed, guint src, guint dst);
 /* Queue pairs of a random permutation of n hosts that all leave their leaf. */
 void bed_permutation(Bed *bed, guint n, guint per_leaf, uint64_t seed);
 /* Every queue pair's message, queue pair i at i x stagger. */
 void bed_send(Bed *bed, CsimBytes bytes, CsimTime stagger);
-/* Runs (until: CSIM_TIME_NEVER for the end), adds the work to the report, checks conservation and adds a failed check if it does not hold. */
+/* Runs (until: CSIM_TIME_NEVER for the end), adds the work to the report, checks conservation and adds a
+ * failed check if it does not hold. */
 void bed_run(Bed *bed, CsimTime until, CsimPacketReport *report);
 
 /* Over all queue pairs. */

@@ -1,8 +1,10 @@
 /*
- * exp/packet-scenarios.h - the packet level against numbers that do not come from it: arithmetic, DCQCN's fluid model, independent simulations, peers.
+ * exp/packet-scenarios.h - the packet level against numbers that do not come from it: arithmetic, DCQCN's
+ * fluid model, independent simulations, peers.
  *
- * Used by: `collsim packet-scenarios`, tests. Implemented in packet-scenarios*.c. The numbering of issue and docs (1-18) is that of the
- * validation list of the scenario data (roce-scenarios, November 2026); every target's origin stands beside it in the code.
+ * Used by: `collsim packet-scenarios`, tests. Implemented in packet-scenarios*.c. The numbering of issue and
+ * docs (1-18) is that of the validation list of the scenario data (roce-scenarios, November 2026); every
+ * target's origin stands beside it in the code.
  */
 #ifndef CSIM_EXP_PACKET_SCENARIOS_H
 #define CSIM_EXP_PACKET_SCENARIOS_H

@@ -53,7 +53,8 @@ static gboolean check_accounts(const CsimPktNet *net, guint i, CsimBytes (*held)
   return TRUE;
 }
 
-/* A switch's shared bytes in use: what each lossless account has beyond its reserve, and all that lossy classes have queued. */
+/* A switch's shared bytes in use: what each lossless account has beyond its reserve, and all that lossy
+ * classes have queued. */
 static CsimBytes shared_by(const CsimPktNet *net, const Node *node) {
   CsimBytes sum = 0;
   for (guint i = 0; i < node->ports->len; i++)
@@ -90,9 +91,10 @@ gboolean csim_pkt_check(CsimPktNet *net, GError **error) {
 /* ---- deadlock ---- */
 
 /*
- * A switch queue that may not send (paused, or without credit for its first frame) is taken as stuck until shown otherwise: it can move if what the
- * ingress account it waits for would still hold, after everything has left that can leave, is below XON (or leaves room for the frame). The
- * greatest set left over is stuck for ever, because nothing outside it can change its accounts.
+ * A switch queue that may not send (paused, or without credit for its first frame) is taken as stuck until
+ * shown otherwise: it can move if what the ingress account it waits for would still hold, after everything
+ * has left that can leave, is below XON (or leaves room for the frame). The greatest set left over is stuck
+ * for ever, because nothing outside it can change its accounts.
  */
 typedef struct {
   const CsimPktNet *net;
@@ -163,7 +165,8 @@ static uint32_t next_stuck(const Search *s, uint32_t i, guint c) {
   return NONE;
 }
 
-/* Follows the waiting from a stuck queue until a port comes again: everyone in the set waits for one of it. */
+/* Follows the waiting from a stuck queue until a port comes again: everyone in the set waits for one of it.
+ */
 static char *describe(const Search *s, uint32_t i, guint c) {
   g_autofree gboolean *seen = g_new0(gboolean, s->net->n_ports);
   GString *text = g_string_new(NULL);

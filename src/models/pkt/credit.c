@@ -1,8 +1,9 @@
 /*
  * models/pkt/credit.c - InfiniBand's credits per virtual lane.
  *
- * A port holds the credits for the buffer at the other end, in blocks of 64 bytes. Credits that come back wait in a ring with their date of arrival and
- * are counted when somebody asks; only a lane that waits for one costs an event. The flow-control packets' own link time is left out (8 bytes each).
+ * A port holds the credits for the buffer at the other end, in blocks of 64 bytes. Credits that come back
+ * wait in a ring with their date of arrival and are counted when somebody asks; only a lane that waits for
+ * one costs an event. The flow-control packets' own link time is left out (8 bytes each).
  */
 #include "models/pkt/pkt-private.h"
 

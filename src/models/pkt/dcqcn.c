@@ -142,7 +142,8 @@ static void cnp_cuts(CsimRp *rp, CsimTime now) {
   rp->alpha_at = now;
 }
 
-/* ConnectX: the next alpha step and the next cut date will see it. The first CNP cuts at once and sets alpha. */
+/* ConnectX: the next alpha step and the next cut date will see it. The first CNP cuts at once and sets alpha.
+ */
 static void cnp_waits(CsimRp *rp, CsimTime now, gboolean first) {
   rp->alpha_cnp = !first;
   if (!rp->cut_cnp && !first) next_cut_date(rp, now);

@@ -1,12 +1,13 @@
 /*
  * models/pkt/dcqcn.h - DCQCN's reaction point: the rate of one flow, from its bytes, its CNPs and the clock.
  *
- * Used by: NICs of the packet network, tests. No events: everything that should have happened by `now` is done when asked, in
- * the order in which it was due (missed alpha periods in closed form), so a flow costs no timer.
+ * Used by: NICs of the packet network, tests. No events: everything that should have happened by `now` is
+ * done when asked, in the order in which it was due (missed alpha periods in closed form), so a flow costs no
+ * timer.
  *
  * Two machines, by parameters:
  *  - as published (Zhu et al., SIGCOMM 2015): every CNP cuts at once, alpha decays each period without a CNP;
- *  - ConnectX's: alpha moves every microsecond, cuts happen at most once a period (rate_reduce_monitor_period).
+ *  - ConnectX's: alpha moves every microsecond, cuts happen at most once a period.
  * Rates are wire bytes/s.
  */
 #ifndef CSIM_MODELS_PKT_DCQCN_H
@@ -16,8 +17,8 @@
 
 /* What happens to the target rate when a cut follows a cut. */
 typedef enum {
-  CSIM_DCQCN_TARGET_ALWAYS,       /* R_T <- R_C at every cut: the published text; ConnectX clamp_tgt_rate = 1 */
-  CSIM_DCQCN_TARGET_AFTER_INCREASE /* only if an increase has happened since the last cut: ConnectX's default */
+  CSIM_DCQCN_TARGET_ALWAYS, /* R_T <- R_C at every cut: the published text; ConnectX clamp_tgt_rate = 1 */
+  CSIM_DCQCN_TARGET_AFTER_INCREASE /* only if an increase has happened since: ConnectX's default */
 } CsimDcqcnTarget;
 
 typedef struct {
@@ -36,13 +37,15 @@ typedef struct {
   CsimDcqcnTarget target;
 } CsimDcqcn;
 
-/* The published values (g 1/256, alpha and timer 55 us, 10 MB, F 5, hai = 10 ai), with ai as given: the paper has 40 Mb/s at 40 Gb/s. */
+/* The published values (g 1/256, alpha and timer 55 us, 10 MB, F 5, hai = 10 ai), with ai as given: the paper
+ * has 40 Mb/s at 40 Gb/s. */
 CsimDcqcn csim_dcqcn_paper(CsimRate ai);
-/* ConnectX-4 to -7 firmware defaults (mlxconfig query of a ConnectX-5, firmware 16.35; NVIDIA DOCA "DCQCN CC Parameters"):
- * alpha 1 us, cuts 4 us, timer 300 us, g 5/1024, F 1, 5 / 50 Mb/s, at least 1 Mb/s and half the rate. No byte counter: its unit is
- * documented in two ways. */
+/* ConnectX-4 to -7 firmware defaults (mlxconfig query of a ConnectX-5, firmware 16.35; NVIDIA DOCA "DCQCN CC
+ * Parameters"): alpha 1 us, cuts 4 us, timer 300 us, g 5/1024, F 1, 5 / 50 Mb/s, at least 1 Mb/s and half the
+ * rate. No byte counter: its unit is documented in two ways. */
 CsimDcqcn csim_dcqcn_connectx(void);
-/* The values of the HPCC authors' scripts for a link of that rate: as ConnectX, but g 1/256, 5/25 and 50/25 Mb/s per Gb/s, 100 Mb/s. */
+/* The values of the HPCC authors' scripts for a link of that rate: as ConnectX, but g 1/256, 5/25 and 50/25
+ * Mb/s per Gb/s, 100 Mb/s. */
 CsimDcqcn csim_dcqcn_hpcc(CsimRate link);
 
 /* One flow. Public so that it can lie inside a QP; look at it through the functions. */

@@ -220,7 +220,8 @@ static gboolean find_path(CsimPktNet *net, guint src, guint dst, guint16 udp_por
   return TRUE;
 }
 
-/* Linux: a 20-bit flow label folded from the product of the two queue pair numbers, then folded into 14 bits. */
+/* Linux: a 20-bit flow label folded from the product of the two queue pair numbers, then folded into 14 bits.
+ */
 static guint16 default_udp_port(guint qp) {
   uint64_t v = (uint64_t)(qp + 1) * (qp + 2);
   v ^= v >> 20;

@@ -1,8 +1,9 @@
 /*
  * models/pkt/pkt-private.h - what the files of the packet network share.
  *
- * net.c builds and owns; port.c transmits; switch.c admits, pauses, marks; sender.c and receiver.c are the two halves of a NIC; credit.c is
- * InfiniBand's flow control; check.c proves conservation and looks for deadlocks.
+ * net.c builds and owns; port.c transmits; switch.c admits, pauses, marks; sender.c and receiver.c are the
+ * two halves of a NIC; credit.c is InfiniBand's flow control; check.c proves conservation and looks for
+ * deadlocks.
  */
 #ifndef CSIM_MODELS_PKT_PRIVATE_H
 #define CSIM_MODELS_PKT_PRIVATE_H
@@ -19,8 +20,8 @@
 typedef enum { PKT_DATA, PKT_ACK, PKT_NAK, PKT_CNP, PKT_PAUSE } PktType;
 enum { PKT_CE = 1, PKT_ACK_REQUEST = 2, PKT_LAST = 4 };
 
-/* A frame. psn: of data; the last one acknowledged (ACK); the first one missing (NAK); quanta (PAUSE). 64 bits where the wire has 24:
- * the same as long as fewer than 2^23 packets are in flight. */
+/* A frame. psn: of data; the last one acknowledged (ACK); the first one missing (NAK); quanta (PAUSE). 64
+ * bits where the wire has 24: the same as long as fewer than 2^23 packets are in flight. */
 typedef struct {
   int64_t psn;
   uint32_t qp, next;
@@ -37,7 +38,10 @@ typedef struct {
   CsimBytes bytes;
 } Queue;
 
-typedef struct { CsimTime at; int blocks; } Credit;
+typedef struct {
+  CsimTime at;
+  int blocks;
+} Credit;
 
 /* A port's class: its egress queue, the ingress account of what came by this port, pause and credit state. */
 typedef struct {
@@ -50,10 +54,10 @@ typedef struct {
   CsimTimer refresh, expiry;
   CsimTime paused_at, paused;
   int deficit;
-  int credits;         /* blocks that may be sent */
-  Credit *ring;        /* credits on their way, oldest first */
+  int credits;  /* blocks that may be sent */
+  Credit *ring; /* credits on their way, oldest first */
   guint ring_size, ring_head, ring_n;
-  gboolean xoff;       /* a PAUSE of ours is in force */
+  gboolean xoff; /* a PAUSE of ours is in force */
   gboolean starved, credit_wake;
 } Class;
 
@@ -89,8 +93,9 @@ typedef enum { QP_IDLE, QP_READY, QP_WAITING } QpState;
 
 typedef struct {
   /* sender */
-  int64_t next_psn, acked_psn, end_psn, max_psn; /* next to send; first not acknowledged; end of what is posted; end of what was sent */
-  Message *current; /* that next_psn lies in */
+  int64_t next_psn, acked_psn; /* next to send; first not acknowledged */
+  int64_t end_psn, max_psn;    /* end of what is posted; end of what was sent */
+  Message *current;            /* that next_psn lies in */
   CsimTime next_time;
   QpState state;
   uint32_t next_ready, id, src, dst;
@@ -116,7 +121,7 @@ typedef struct {
   uint64_t hash_seed;
   CsimPktSwitch sw;
   CsimBytes shared_used;
-  GArray *ports;         /* guint, in order of connecting */
+  GArray *ports;                   /* guint, in order of connecting */
   uint32_t ready_head, ready_tail; /* host: queue pairs that may send */
 } Node;
 
@@ -126,26 +131,31 @@ struct CsimPktNet {
   Node *nodes;
   Port *ports;
   guint n_nodes, n_ports;
-  GPtrArray *qps;          /* Qp* */
-  GPtrArray *distances;    /* per node: hops to it from every node, NULL until asked for */
+  GPtrArray *qps;       /* Qp* */
+  GPtrArray *distances; /* per node: hops to it from every node, NULL until asked for */
   Packet **chunks;
   uint32_t n_chunks, free_packet, live_packets;
   uint64_t system_allocs;
   CsimSlab *messages;
   int ack_frame, cnp_frame;
   /* handlers */
-  uint16_t on_arrive, on_free, on_wake, on_effect, on_control, on_pause, on_expiry, on_refresh, on_timeout, on_credit, on_post;
+  uint16_t on_arrive, on_free, on_wake, on_effect, on_control, on_pause, on_expiry, on_refresh, on_timeout,
+      on_credit, on_post;
   gboolean frozen; /* no more nodes or cables */
   char *deadlock;
 };
 
 #define PACKET_CHUNK 4096
-static inline Packet *pkt_packet(const CsimPktNet *net, uint32_t i) { return &net->chunks[i / PACKET_CHUNK][i % PACKET_CHUNK]; }
+static inline Packet *pkt_packet(const CsimPktNet *net, uint32_t i) {
+  return &net->chunks[i / PACKET_CHUNK][i % PACKET_CHUNK];
+}
 static inline Qp *pkt_qp(const CsimPktNet *net, uint32_t i) { return net->qps->pdata[i]; }
 static inline CsimTime pkt_wire_time(const Port *port, int64_t bytes) {
   return port->ps_den == 1 ? bytes * port->ps_num : (bytes * port->ps_num + port->ps_den - 1) / port->ps_den;
 }
-static inline gboolean pkt_is_pausable(const CsimPktNet *net, guint class) { return net->spec.pfc_mask >> class & 1; }
+static inline gboolean pkt_is_pausable(const CsimPktNet *net, guint class) {
+  return net->spec.pfc_mask >> class & 1;
+}
 
 /* net.c */
 uint32_t pkt_alloc(CsimPktNet *net);
@@ -153,12 +163,14 @@ void pkt_release(CsimPktNet *net, uint32_t index);
 
 /* port.c */
 void pkt_enqueue(CsimPktNet *net, Port *port, guint queue, uint32_t index);
-void pkt_kick(CsimPktNet *net, Port *port); /* sends if it can, or sees to it that somebody looks when the wire is free */
+/* Sends if it can, or sees to it that somebody looks when the wire is free. */
+void pkt_kick(CsimPktNet *net, Port *port);
 void pkt_queue_area(Class *class, CsimTime now);
 
 /* switch.c */
 gboolean pkt_admit(CsimPktNet *net, Node *node, Port *in, Port *out, Packet *p);
-void pkt_leave(CsimPktNet *net, Port *out, Packet *p); /* its transmission starts: marks, accounts, XON, credits */
+/* Its transmission starts: marks, accounts, XON, credits. */
+void pkt_leave(CsimPktNet *net, Port *out, Packet *p);
 void pkt_send_pause(CsimPktNet *net, Port *port, guint class, int quanta);
 
 /* sender.c */
@@ -172,7 +184,8 @@ void pkt_deliver(CsimPktNet *net, Port *rx, uint32_t index, CsimTime arrival);
 /* credit.c */
 gboolean pkt_has_credit(CsimPktNet *net, Port *port, guint class, int frame);
 void pkt_take_credit(Port *port, guint class, int frame);
-void pkt_give_credit(CsimPktNet *net, Port *in, guint class, int frame, CsimTime at); /* buffer of `in` freed at `at` */
+/* The buffer of `in` is freed at `at`. */
+void pkt_give_credit(CsimPktNet *net, Port *in, guint class, int frame, CsimTime at);
 
 /* check.c */
 void pkt_look_for_deadlock(CsimPktNet *net);

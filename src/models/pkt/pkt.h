@@ -1,17 +1,20 @@
 /*
- * models/pkt/pkt.h - a network of packets: hosts with one NIC port each, switches with shared buffers, links, queue pairs.
+ * models/pkt/pkt.h - a network of packets: hosts with one NIC port each, switches with shared buffers, links,
+ * queue pairs.
  *
  * Used by: packet scenarios, and whoever moves messages at packet fidelity. Knows nothing of collectives.
  *
- * Build: csim_pkt_net_new, add hosts and switches, connect them, add queue pairs, send. Then run the engine. Everything random is
- * keyed by (seed, port). Nothing allocates once queues and pools have reached their peak.
+ * Build: csim_pkt_net_new, add hosts and switches, connect them, add queue pairs, send. Then run the engine.
+ * Everything random is keyed by (seed, port). Nothing allocates once queues and pools are at their peak.
  *
  * Model, in short (docs/models/roce.md, docs/models/infiniband.md):
- *  - A frame leaves a buffer when its transmission starts; it enters the next node's when its last bit (cut-through: its header) is there.
- *  - A switch admits at arrival: ingress account (reserve, shared up to XOFF, headroom) for lossless classes, egress threshold for lossy
- *    ones. ECN is decided when transmission starts, on the egress queue with that frame.
+ *  - A frame leaves a buffer when its transmission starts; it enters the next node's when its last bit
+ *    (cut-through: its header) is there.
+ *  - A switch admits at arrival: ingress account (reserve, shared up to XOFF, headroom) for lossless classes,
+ *    egress threshold for lossy ones. ECN is decided when transmission starts, on the egress queue with that
+ *    frame.
  *  - PFC frames are frames: they wait for the one on the wire, take their time, and expire.
- *  - InfiniBand has credits per virtual lane in place of thresholds; nothing is ever dropped for want of room.
+ *  - InfiniBand has credits per virtual lane in place of thresholds; nothing is dropped for want of room.
  */
 #ifndef CSIM_MODELS_PKT_PKT_H
 #define CSIM_MODELS_PKT_PKT_H
@@ -31,46 +34,48 @@ typedef enum {
 typedef struct {
   CsimPktKind kind;
   uint64_t seed;
-  int mtu;                               /* payload bytes of a full packet */
+  int mtu;                                /* payload bytes of a full packet */
   guint data_class, ack_class, cnp_class; /* classes of data, of ACK and NAK, of CNP */
-  guint8 strict_mask;                    /* classes served before all others, highest first; the others share by bytes */
+  guint8 strict_mask; /* classes served before all others, highest first; the others share by bytes */
   CsimPktRecovery recovery;
-  int ack_every;                         /* packets per ACK; a message's last packet and one that fills the window ask too */
-  CsimTime ack_timeout;                  /* retransmission timer; CSIM_TIME_NEVER: none */
-  int retry_count;                       /* time-outs without progress before the queue pair fails; verbs: 7 at most */
-  int64_t window;                        /* packets in flight per queue pair; 0: no limit */
+  int ack_every;        /* packets per ACK; a message's last packet and one that fills the window ask too */
+  CsimTime ack_timeout; /* retransmission timer; CSIM_TIME_NEVER: none */
+  int retry_count;      /* time-outs without progress before the queue pair fails; verbs: 7 at most */
+  int64_t window;       /* packets in flight per queue pair; 0: no limit */
   gboolean dcqcn_on;
   CsimDcqcn dcqcn;
-  CsimTime cnp_interval;                 /* least time between two CNPs of a queue pair */
-  guint8 pfc_mask;                       /* classes that hosts and switches pause */
-  CsimTime pause_response;               /* from a PAUSE's arrival to its effect */
-  int pause_quanta;                      /* time asked for by a PAUSE; refreshed at half of it */
-  gboolean one_hash;                     /* every switch hashes alike (polarisation) instead of by its own seed */
-  CsimBytes vl_buffer;                   /* InfiniBand: receive buffer per port and lane */
-  CsimTime credit_turnaround;            /* InfiniBand: from a freed buffer to the credit's departure */
+  CsimTime cnp_interval;      /* least time between two CNPs of a queue pair */
+  guint8 pfc_mask;            /* classes that hosts and switches pause */
+  CsimTime pause_response;    /* from a PAUSE's arrival to its effect */
+  int pause_quanta;           /* time asked for by a PAUSE; refreshed at half of it */
+  gboolean one_hash;          /* every switch hashes alike (polarisation) instead of by its own seed */
+  CsimBytes vl_buffer;        /* InfiniBand: receive buffer per port and lane */
+  CsimTime credit_turnaround; /* InfiniBand: from a freed buffer to the credit's departure */
 } CsimPktSpec;
-/* RoCEv2 at MTU 4096, PFC on class 3 (data, ACK), CNP in strict class 6, ACK every 16 packets (assumed), time-out 2^20, 7 retries
- * (NCCL's NCCL_IB_TIMEOUT and NCCL_IB_RETRY_CNT); DCQCN off; maximum pause quanta, no response time. */
+/* RoCEv2 at MTU 4096, PFC on class 3 (data, ACK), CNP in strict class 6, ACK every 16 packets (assumed),
+ * time-out 2^20, 7 retries (NCCL's NCCL_IB_TIMEOUT and NCCL_IB_RETRY_CNT); DCQCN off; maximum pause quanta,
+ * no response time. */
 CsimPktSpec csim_pkt_spec_roce(void);
-/* InfiniBand at MTU 4096, data on lane 0, 128 KiB per lane (the most that can be advertised), turnaround 200 ns (assumed). */
+/* InfiniBand at MTU 4096, data on lane 0, 128 KiB per lane (the most that can be advertised), turnaround 200
+ * ns (assumed). */
 CsimPktSpec csim_pkt_spec_ib(void);
 
 typedef struct {
-  CsimBytes buffer;        /* shared by all ports, without headroom */
-  CsimBytes reserve;       /* of each port and lossless class, before shared */
-  CsimBytes headroom;      /* of each port and lossless class, after XOFF */
-  double alpha;            /* XOFF at alpha x (free shared bytes); 0: static */
-  CsimBytes xoff;          /* static XOFF, bytes of the ingress account */
-  CsimBytes xon_gap;       /* XON at XOFF - gap */
-  double lossy_alpha;      /* an egress queue of a lossy class may hold lossy_alpha x free shared bytes */
+  CsimBytes buffer;           /* shared by all ports, without headroom */
+  CsimBytes reserve;          /* of each port and lossless class, before shared */
+  CsimBytes headroom;         /* of each port and lossless class, after XOFF */
+  double alpha;               /* XOFF at alpha x (free shared bytes); 0: static */
+  CsimBytes xoff;             /* static XOFF, bytes of the ingress account */
+  CsimBytes xon_gap;          /* XON at XOFF - gap */
+  double lossy_alpha;         /* an egress queue of a lossy class may hold lossy_alpha x free shared bytes */
   CsimBytes ecn_min, ecn_max; /* Kmin, Kmax of an egress queue */
   double ecn_pmax;
-  guint8 ecn_mask;         /* classes that mark; 0: no ECN */
-  CsimTime latency;        /* from arrival to the egress queue */
-  gboolean cut_through;    /* a frame goes on as soon as its header is in, where the next link is not faster */
+  guint8 ecn_mask;      /* classes that mark; 0: no ECN */
+  CsimTime latency;     /* from arrival to the egress queue */
+  gboolean cut_through; /* a frame goes on as soon as its header is in, where the next link is not faster */
 } CsimPktSwitch;
-/* HPCC authors' set for hosts at that rate: 16 B/50 MiB shared (B in Gb/s), alpha 1/8, gap 3 KB, headroom 3 C t_prop, reserve 4 KB;
- * no ECN yet: csim_pkt_switch_ecn gives Kmin 4B KB, Kmax 16B KB, Pmax 0.2. */
+/* HPCC authors' set for hosts at that rate: 16 B/50 MiB shared (B in Gb/s), alpha 1/8, gap 3 KB, headroom 3 C
+ * t_prop, reserve 4 KB; no ECN yet: csim_pkt_switch_ecn gives Kmin 4B KB, Kmax 16B KB, Pmax 0.2. */
 CsimPktSwitch csim_pkt_switch_hpcc(CsimRate rate, CsimTime delay);
 void csim_pkt_switch_ecn(CsimPktSwitch *sw, CsimRate rate, guint8 classes);
 
@@ -81,8 +86,9 @@ typedef struct {
 } CsimPktCable;
 
 typedef struct CsimPktNet CsimPktNet;
-CsimPktNet *csim_pkt_net_new(CsimEngine *engine, const CsimPktSpec *spec); /* before the engine's first event */
-void csim_pkt_net_free(CsimPktNet *net);                                   /* NULL allowed; the engine must not run any more */
+/* Before the engine's first event. */
+CsimPktNet *csim_pkt_net_new(CsimEngine *engine, const CsimPktSpec *spec);
+void csim_pkt_net_free(CsimPktNet *net); /* NULL allowed; the engine must not run any more */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CsimPktNet, csim_pkt_net_free)
 
 /* Nodes count from 0 in order of creation. name: copied, for reports. */
@@ -92,50 +98,58 @@ guint csim_pkt_add_switch(CsimPktNet *net, const char *name, const CsimPktSwitch
 guint csim_pkt_connect(CsimPktNet *net, guint a, guint b, const CsimPktCable *cable);
 
 typedef struct {
-  guint16 udp_port;   /* ECMP entropy; 0: from the queue pair's numbers as Linux does */
-  const guint *path;  /* egress ports from the source on, instead of shortest paths with ECMP; NULL: none */
+  guint16 udp_port;  /* ECMP entropy; 0: from the queue pair's numbers as Linux does */
+  const guint *path; /* egress ports from the source on, instead of shortest paths with ECMP; NULL: none */
   guint n_path;
 } CsimPktQpSpec;
-/* A connection from host src to host dst; spec NULL for defaults. G_MAXUINT32 and CSIM_ERROR_ROUTE if there is no path. */
+/* A connection from host src to host dst; spec NULL for defaults. G_MAXUINT32 and CSIM_ERROR_ROUTE if there
+ * is no path. */
 guint csim_pkt_add_qp(CsimPktNet *net, guint src, guint dst, const CsimPktQpSpec *spec, GError **error);
 /* Egress ports of the data path in order, and how many. */
 guint csim_pkt_qp_path(const CsimPktNet *net, guint qp, const guint16 **ports);
 
 /*
- * Posts a message now. When the ACK of its last packet is in, fires (handler, kind, entity, arg); never after the queue pair failed.
- * handler CSIM_PKT_SILENT: nothing is fired.
+ * Posts a message now. When the ACK of its last packet is in, fires (handler, kind, entity, arg); never after
+ * the queue pair failed. handler CSIM_PKT_SILENT: nothing is fired.
  */
 #define CSIM_PKT_SILENT UINT16_MAX
-void csim_pkt_send(CsimPktNet *net, guint qp, CsimBytes bytes, uint16_t handler, uint16_t kind, uint32_t entity, uint64_t arg);
+void csim_pkt_send(CsimPktNet *net, guint qp, CsimBytes bytes, uint16_t handler, uint16_t kind,
+                   uint32_t entity, uint64_t arg);
 /* The same later. */
-void csim_pkt_send_at(CsimPktNet *net, CsimTime at, guint qp, CsimBytes bytes, uint16_t handler, uint16_t kind, uint32_t entity, uint64_t arg);
-/* From now on fires (handler, kind, entity, number) whenever a message is complete at the receiver: number counts them from 0. */
+void csim_pkt_send_at(CsimPktNet *net, CsimTime at, guint qp, CsimBytes bytes, uint16_t handler,
+                      uint16_t kind, uint32_t entity, uint64_t arg);
+/* From now on fires (handler, kind, entity, number) whenever a message is complete at the receiver: number
+ * counts them from 0. */
 void csim_pkt_watch(CsimPktNet *net, guint qp, uint16_t handler, uint16_t kind, uint32_t entity);
 /* The NIC of a host pauses a class of its link for ever, or stops doing so: a stuck receiver. */
 void csim_pkt_host_pause(CsimPktNet *net, guint host, guint class, gboolean on);
 
 typedef struct {
-  CsimBytes posted, acked;  /* payload */
+  CsimBytes posted, acked; /* payload */
   CsimTime first_post, last_ack;
   uint64_t messages, packets, resent; /* sent in all; of those, sent again */
   uint64_t received, duplicates, out_of_order, marked;
   uint64_t acks, naks, cnps; /* arrived at the sender */
   uint64_t timeouts, cuts;
-  double rate;             /* wire bytes/s allowed now */
-  gboolean failed;         /* transport retry counter exceeded */
+  double rate;     /* wire bytes/s allowed now */
+  gboolean failed; /* transport retry counter exceeded */
 } CsimPktQpStats;
 CsimPktQpStats csim_pkt_qp_stats(CsimPktNet *net, guint qp);
 /* "" or the completion error that a verbs user sees. */
 const char *csim_pkt_qp_error(const CsimPktNet *net, guint qp);
 
 typedef struct {
-  uint64_t tx_packets, rx_packets, lost, dropped; /* lost on the link after leaving here; dropped for want of room on arriving here */
-  CsimBytes tx_bytes, rx_bytes;                   /* wire */
+  uint64_t tx_packets, rx_packets;
+  uint64_t lost;    /* on the link, after leaving here */
+  uint64_t dropped; /* for want of room, on arriving here */
+  CsimBytes tx_bytes, rx_bytes; /* wire */
   uint64_t marked;
-  uint64_t pauses_sent, pauses_received;          /* XOFF, refreshes included; XON not */
-  CsimTime paused;                                /* longest-paused class */
-  CsimBytes max_queue, max_ingress, max_headroom; /* egress bytes, ingress account with headroom, headroom alone */
-  double mean_queue;                              /* over the time from the first frame to now */
+  uint64_t pauses_sent, pauses_received; /* XOFF, refreshes included; XON not */
+  CsimTime paused; /* longest-paused class */
+  CsimBytes max_queue;    /* egress */
+  CsimBytes max_ingress;  /* ingress account, headroom included */
+  CsimBytes max_headroom; /* headroom alone */
+  double mean_queue; /* over the time from the first frame to now */
 } CsimPktPortStats;
 CsimPktPortStats csim_pkt_port_stats(CsimPktNet *net, guint port);
 guint csim_pkt_n_ports(const CsimPktNet *net);
@@ -146,14 +160,16 @@ uint64_t csim_pkt_hops(const CsimPktNet *net);
 uint64_t csim_pkt_system_allocs(const CsimPktNet *net);
 
 /*
- * Whether every frame and byte is accounted for: on each link sent = received + lost + under way, in each switch what came in went out,
- * was dropped or is queued, accounts equal queues. FALSE with what does not add up: a bug of this model.
+ * Whether every frame and byte is accounted for: on each link sent = received + lost + under way, in each
+ * switch what came in went out, was dropped or is queued, accounts equal queues. FALSE with what does not add
+ * up: a bug of this model.
  */
 gboolean csim_pkt_check(CsimPktNet *net, GError **error);
 /*
- * Deadlock: a set of waiting queues each of which can only move after another of the set has. NULL if there is none, else the cycle
- * as "a -> b waits for b -> c waits for ..."; caller frees. Also looked for by itself whenever a pause is refreshed and a retransmission
- * timer fires; when found the engine stops and csim_pkt_deadlock returns the text.
+ * Deadlock: a set of waiting queues each of which can only move after another of the set has. NULL if there
+ * is none, else the cycle as "a -> b waits for b -> c waits for ..."; caller frees. Also looked for by itself
+ * whenever a pause is refreshed and a retransmission timer fires; when found the engine stops and
+ * csim_pkt_deadlock returns the text.
  */
 char *csim_pkt_find_deadlock(CsimPktNet *net);
 const char *csim_pkt_deadlock(const CsimPktNet *net);

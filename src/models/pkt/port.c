@@ -90,7 +90,8 @@ static gboolean is_lost(Port *port, const Packet *p) {
   return port->loss > 0 && p->type != PKT_PAUSE && csim_rng_uniform(&port->loss_rng) < port->loss;
 }
 
-/* A switch goes on with a frame when its header is in (64 bytes, assumed), unless the next link would run dry. */
+/* A switch goes on with a frame when its header is in (64 bytes, assumed), unless the next link would run
+ * dry. */
 static CsimTime enter_time(const CsimPktNet *net, const Port *port, const Packet *p, int wire,
                            CsimTime wire_time) {
   const CsimPktSwitch *sw = &net->nodes[port->peer_node].sw;

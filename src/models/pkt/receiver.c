@@ -1,8 +1,9 @@
 /*
  * models/pkt/receiver.c - the receiving half of a NIC.
  *
- * The last link keeps the order of a queue pair's frames and nothing else touches the receiver's state, so what a frame means is decided when it
- * starts on that link, with its arrival's date. Only what has a consequence (ACK, NAK, CNP) costs an event then. Exact, and most frames cost none.
+ * The last link keeps the order of a queue pair's frames and nothing else touches the receiver's state, so
+ * what a frame means is decided when it starts on that link, with its arrival's date. Only what has a
+ * consequence (ACK, NAK, CNP) costs an event then. Exact, and most frames cost none.
  */
 #include "models/pkt/pkt-private.h"
 

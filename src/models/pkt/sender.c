@@ -1,4 +1,5 @@
-/* models/pkt/sender.c - the sending half of a NIC: messages into frames, pacing, acknowledgements, retransmission. */
+/* models/pkt/sender.c - the sending half of a NIC: messages into frames, pacing, acknowledgements,
+ * retransmission. */
 #include "models/pkt/pkt-private.h"
 
 #include <math.h>
@@ -67,7 +68,8 @@ static int payload_of(const CsimPktNet *net, const Message *message, int64_t bac
   return last ? (int)(message->bytes - back * net->spec.mtu) : net->spec.mtu;
 }
 
-/* Of a message's last packet, of every so many, and of one that fills the window, which else would stay shut. */
+/* Of a message's last packet, of every so many, and of one that fills the window, which else would stay shut.
+ */
 static gboolean asks_for_ack(const CsimPktNet *net, const Qp *qp, int64_t back, gboolean last) {
   gboolean fills = net->spec.window > 0 && qp->next_psn + 1 - qp->acked_psn >= net->spec.window;
   return last || fills || back % net->spec.ack_every == net->spec.ack_every - 1;

@@ -19,7 +19,8 @@ static void set_shared(Node *node, Class *account, CsimBytes bytes) {
   account->shared = bytes;
 }
 
-/* A frame that begins below XOFF still goes to shared, also if it crosses the level: headroom is for what comes after XOFF. */
+/* A frame that begins below XOFF still goes to shared, also if it crosses the level: headroom is for what
+ * comes after XOFF. */
 static gboolean admit_shared(Node *node, Class *account, const Packet *p) {
   if (account->headroom > 0 || account->shared > xoff_level(node) ||
       node->shared_used + p->frame > node->sw.buffer)

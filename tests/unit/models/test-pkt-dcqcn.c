@@ -1,4 +1,5 @@
-/* DCQCN's reaction point against steps written down by hand from the published text and from ConnectX's parameters. */
+/* DCQCN's reaction point against steps written down by hand from the published text and from ConnectX's
+ * parameters. */
 #include "models/pkt/dcqcn.h"
 
 #include <math.h>
@@ -19,7 +20,8 @@ static void test_line_rate(void) {
   g_assert_cmpuint(rp.cuts, ==, 0);
 }
 
-/* Five timer events: four halve the gap to the target, the fifth adds R_AI first. Alpha decays in the same period. */
+/* Five timer events: four halve the gap to the target, the fifth adds R_AI first. Alpha decays in the same
+ * period. */
 static void test_recovery(void) {
   CsimDcqcn params = csim_dcqcn_paper(5000000);
   CsimRp rp;

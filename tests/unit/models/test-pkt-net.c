@@ -28,7 +28,8 @@ static CsimPktSwitch big_switch(void) {
       .buffer = 32000000, .headroom = 1000000, .alpha = 1.0 / 8, .xon_gap = 3000, .lossy_alpha = 1};
 }
 
-/* Node 0 the switch, 1 the receiver, 2.. n senders; the switch's port to the receiver is 0, from sender i it is 3 + 2 i. */
+/* Node 0 the switch, 1 the receiver, 2.. n senders; the switch's port to the receiver is 0, from sender i it
+ * is 3 + 2 i. */
 static void star(Bed *bed, CsimQueueKind queue, const CsimPktSpec *spec, const CsimPktSwitch *sw, guint n,
                  const CsimPktCable *cable) {
   *bed = (Bed){.engine = csim_engine_new(queue), .n = n};
@@ -129,7 +130,8 @@ static void test_conservation(void) {
   clear(&bed);
 }
 
-/* A pausable class drops nothing, the same traffic in a lossy one does, and gets through by retransmission. */
+/* A pausable class drops nothing, the same traffic in a lossy one does, and gets through by retransmission.
+ */
 static void test_lossy(void) {
   for (int lossy = 0; lossy < 2; lossy++) {
     CsimPktSpec spec = csim_pkt_spec_roce();
@@ -172,7 +174,8 @@ static void test_retry_exceeded(void) {
   clear(&bed);
 }
 
-/* A stuck receiver stops its sender and one that shares the sender's host's switch ports, until it lets go. */
+/* A stuck receiver stops its sender and one that shares the sender's host's switch ports, until it lets go.
+ */
 static void test_stuck_nic(void) {
   CsimPktSpec spec = csim_pkt_spec_roce();
   CsimPktSwitch sw = big_switch();
@@ -212,7 +215,8 @@ static void test_expiry(void) {
   clear(&bed);
 }
 
-/* The receiver has each message once and in order, though frames and ACKs are lost; alone, it has it an ACK's way before the sender knows. */
+/* The receiver has each message once and in order, though frames and ACKs are lost; alone, it has it an ACK's
+ * way before the sender knows. */
 static void test_watch(void) {
   for (int lossy = 0; lossy < 2; lossy++) {
     CsimPktSpec spec = csim_pkt_spec_roce();
@@ -307,7 +311,8 @@ static void test_ib_incast(void) {
   clear(&bed);
 }
 
-/* Data and ACKs in two classes that share by bytes, both ways over the same links: full rate less the ACKs' bytes. */
+/* Data and ACKs in two classes that share by bytes, both ways over the same links: full rate less the ACKs'
+ * bytes. */
 static void test_two_classes(void) {
   CsimPktSpec spec = csim_pkt_spec_roce();
   CsimPktSwitch sw = big_switch();
