@@ -55,6 +55,7 @@ static Index *index_read(const char *path, GError **error) {
 static void describe(CsimMeasuredSet *set, GHashTable *row) {
   static const struct { const char *column; CsimFact fact; } columns[] = {
     {"hardware", CSIM_FACT_HARDWARE}, {"fabric", CSIM_FACT_FABRIC}, {"algo_proto", CSIM_FACT_ALGO}, {"nccl_version", CSIM_FACT_NCCL},
+    {"confidence", CSIM_FACT_CONFIDENCE},
   };
   for (guint i = 0; i < G_N_ELEMENTS(columns); i++) csim_measured_fact(set, columns[i].fact, (const char *)g_hash_table_lookup(row, columns[i].column));
   const char *nodes = (const char *)g_hash_table_lookup(row, "nodes"), *gpus = (const char *)g_hash_table_lookup(row, "gpus");

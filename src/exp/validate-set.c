@@ -8,6 +8,7 @@ const char *const csim_fact_names[CSIM_N_FACTS + 1] = {
   [CSIM_FACT_NAME] = "name",     [CSIM_FACT_FILE] = "file",             [CSIM_FACT_TAG] = "tag",   [CSIM_FACT_HARDWARE] = "hardware",
   [CSIM_FACT_FABRIC] = "fabric", [CSIM_FACT_COLLECTIVE] = "collective", [CSIM_FACT_ALGO] = "algo", [CSIM_FACT_NCCL] = "nccl",
   [CSIM_FACT_ENV] = "env",       [CSIM_FACT_NOTES] = "notes",
+  [CSIM_FACT_CONFIDENCE] = "confidence",
 };
 
 CsimMeasuredSet *csim_measured_set_new(void) {

@@ -26,6 +26,7 @@ typedef enum {
   CSIM_FACT_NCCL,       /* version text */
   CSIM_FACT_ENV,        /* variables and command line as far as they are told */
   CSIM_FACT_NOTES,
+  CSIM_FACT_CONFIDENCE, /* the index's own word: "high", "medium", "low" */
   CSIM_N_FACTS
 } CsimFact;
 extern const char *const csim_fact_names[CSIM_N_FACTS + 1]; /* the keys of "match" in a targets file, NULL-ended */
