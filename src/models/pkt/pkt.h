@@ -121,7 +121,7 @@ void csim_pkt_send_at(CsimPktNet *net, CsimTime at, guint qp, CsimBytes bytes, u
 /* From now on fires (handler, kind, entity, number) whenever a message is complete at the receiver: number
  * counts them from 0. */
 void csim_pkt_watch(CsimPktNet *net, guint qp, uint16_t handler, uint16_t kind, uint32_t entity);
-/* The NIC of a host pauses a class of its link for ever, or stops doing so: a stuck receiver. */
+/* RoCE: the NIC of a host pauses a class of its link for ever, or stops doing so: a stuck receiver. */
 void csim_pkt_host_pause(CsimPktNet *net, guint host, guint class, gboolean on);
 
 typedef struct {

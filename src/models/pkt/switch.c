@@ -59,9 +59,9 @@ static void leave_lossless(CsimPktNet *net, Node *node, Port *in, const Packet *
 /* ---- lossy classes: a limit on the egress queue ---- */
 
 static gboolean admit_lossy(Node *node, const Port *out, const Packet *p) {
-  CsimBytes free_bytes = node->sw.buffer - node->shared_used;
-  if ((double)(out->class[p->class].queue.bytes + p->frame) > node->sw.lossy_alpha * (double)free_bytes)
-    return FALSE;
+  CsimBytes free_bytes = node->sw.buffer - node->shared_used,
+            queue = out->class[p->class].queue.bytes + p->frame;
+  if (p->frame > free_bytes || (double)queue > node->sw.lossy_alpha * (double)free_bytes) return FALSE;
   node->shared_used += p->frame;
   return TRUE;
 }
@@ -159,7 +159,7 @@ void pkt_on_refresh(CsimEngine *engine, void *owner, const CsimEvent *event) {
 }
 
 void csim_pkt_host_pause(CsimPktNet *net, guint host, guint class, gboolean on) {
-  g_assert(net->nodes[host].is_host && class < CSIM_PKT_CLASSES);
+  g_assert(net->spec.kind == CSIM_PKT_ROCE && net->nodes[host].is_host && class < CSIM_PKT_CLASSES);
   pkt_send_pause(net, &net->ports[g_array_index(net->nodes[host].ports, guint, 0)], class,
                  on ? net->spec.pause_quanta : 0);
 }
