@@ -7,9 +7,10 @@
 
 #define DEFAULT_LIMIT_S 60 /* a set; a sweep of 1 KiB to 1 GiB on 64 GPUs takes a second or two */
 
-/* --- what is asked ---------------------------------------------------------------------------------------------------------------- */
+/* --- what is asked -------------------------------------------------------------- */
 
-static gboolean number_option(const CliArgs *args, const char *name, double min, double max, double *out, GError **error) {
+static gboolean number_option(const CliArgs *args, const char *name, double min, double max, double *out,
+                              GError **error) {
   const char *text = cli_args_value(args, name);
   char *end;
   if (!text) return TRUE;
@@ -18,7 +19,8 @@ static gboolean number_option(const CliArgs *args, const char *name, double min,
     *out = value;
     return TRUE;
   }
-  g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "--%s: \"%s\" is no number from %g to %g", name, text, min, max);
+  g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "--%s: \"%s\" is no number from %g to %g", name, text, min,
+              max);
   return FALSE;
 }
 
@@ -31,7 +33,8 @@ static gboolean read_sets(const CliArgs *args, GPtrArray *sets, GError **error) 
       g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "--index describes a folder, and %s is none", path);
       return FALSE;
     }
-    if (!(folder ? csim_measured_folder(sets, path, index, error) : csim_measured_file(sets, path, error))) return FALSE;
+    if (!(folder ? csim_measured_folder(sets, path, index, error) : csim_measured_file(sets, path, error)))
+      return FALSE;
   }
   return TRUE;
 }
@@ -43,30 +46,39 @@ static void keep_only(GPtrArray *sets, const char *words) {
     const char *name = ((const CsimMeasuredSet *)g_ptr_array_index(sets, i))->facts[CSIM_FACT_NAME];
     gboolean found = FALSE;
     for (char **word = list; *word && !found; word++) found = name && **word && strstr(name, *word);
-    if (found) i++;
-    else g_ptr_array_remove_index(sets, i);
+    if (found)
+      i++;
+    else
+      g_ptr_array_remove_index(sets, i);
   }
 }
 
 static const char *const *given_values(const CliArgs *args, const char *name, GPtrArray *out) {
   for (guint i = 0; i < cli_args_n_given(args); i++)
-    if (!strcmp(cli_args_given(args, i).option->name, name)) g_ptr_array_add(out, (void *)cli_args_given(args, i).value);
+    if (!strcmp(cli_args_given(args, i).option->name, name))
+      g_ptr_array_add(out, (void *)cli_args_given(args, i).value);
   g_ptr_array_add(out, NULL);
   return (const char *const *)out->pdata;
 }
 
-static void progress(guint done, guint of, void *data) { cli_progress(done, of, "sets"); }
+static void progress(guint done, guint of, void *data) {
+  cli_progress(done, of, "sets");
+}
 
-/* --- what comes out ---------------------------------------------------------------------------------------------------------------- */
+/* --- what comes out ------------------------------------------------------------- */
 
 static void print(const CliArgs *args, const CsimValidation *v, GString *out) {
   gboolean verbose = cli_args_flag(args, "verbose");
   g_autoptr(GDateTime) now = g_date_time_new_now_utc();
   g_autofree char *date = g_date_time_format(now, "%Y-%m-%d");
-  if (cli_args_flag(args, "json")) csim_report_validation_json(out, v, verbose);
-  else if (cli_args_flag(args, "csv")) csim_report_validation_csv(out, v);
-  else if (cli_args_flag(args, "markdown")) csim_report_validation_markdown(out, v, date, "./dev accuracy");
-  else csim_report_validation(out, v, verbose);
+  if (cli_args_flag(args, "json"))
+    csim_report_validation_json(out, v, verbose);
+  else if (cli_args_flag(args, "csv"))
+    csim_report_validation_csv(out, v);
+  else if (cli_args_flag(args, "markdown"))
+    csim_report_validation_markdown(out, v, date, "./dev accuracy");
+  else
+    csim_report_validation(out, v, verbose);
 }
 
 /* Every set that counts must be within: its median error, as a fraction. */
@@ -99,33 +111,38 @@ static int finish(const CliArgs *args, const CsimValidation *v, double tolerance
   return tolerance < 0 || is_within(v, tolerance) ? CLI_OK : CLI_FINDINGS;
 }
 
-static gboolean read_options(const CliArgs *args, CsimValidateOptions *options, double *tolerance, GError **error) {
+static gboolean read_options(const CliArgs *args, CsimValidateOptions *options, double *tolerance,
+                             GError **error) {
   double jobs = 1, seed = 1, percent = -1;
   const char *fidelity = cli_args_value(args, "fidelity");
-  if (!number_option(args, "jobs", 1, 256, &jobs, error) || !number_option(args, "limit", 0, 1e6, &options->limit_s, error) ||
-      !number_option(args, "seed", 0, 4294967295.0, &seed, error) || !number_option(args, "tolerance", 0, 1e6, &percent, error))
+  if (!number_option(args, "jobs", 1, 256, &jobs, error) ||
+      !number_option(args, "limit", 0, 1e6, &options->limit_s, error) ||
+      !number_option(args, "seed", 0, 4294967295.0, &seed, error) ||
+      !number_option(args, "tolerance", 0, 1e6, &percent, error))
     return FALSE;
   options->jobs = (int)jobs;
   options->seed = (uint64_t)seed;
   options->fidelity = fidelity && !strcmp(fidelity, "model") ? CSIM_FIDELITY_MODEL : CSIM_FIDELITY_FLOW;
   *tolerance = percent / 100;
   if (!fidelity || !strcmp(fidelity, "model") || !strcmp(fidelity, "flow")) return TRUE;
-  g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "--fidelity: \"%s\" is not known here; model or flow", fidelity);
+  g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "--fidelity: \"%s\" is not known here; model or flow",
+              fidelity);
   return FALSE;
 }
 
 static int run_validate(const CliArgs *args) {
   g_autoptr(GError) error = NULL;
-  g_autoptr(GPtrArray) sets = g_ptr_array_new_with_free_func(csim_measured_set_free), constants = g_ptr_array_new();
+  g_autoptr(GPtrArray) sets = g_ptr_array_new_with_free_func(csim_measured_set_free),
+                       constants = g_ptr_array_new();
   double tolerance;
   CsimValidateOptions options = {
-    .target = cli_args_value(args, "target"),
-    .limit_s = DEFAULT_LIMIT_S,
-    .all = cli_args_flag(args, "all"),
-    .catalogue_file = cli_args_value(args, "catalogue"),
-    .constants = given_values(args, "set", constants),
-    .interrupt = cli_interrupt(),
-    .progress = progress,
+      .target = cli_args_value(args, "target"),
+      .limit_s = DEFAULT_LIMIT_S,
+      .all = cli_args_flag(args, "all"),
+      .catalogue_file = cli_args_value(args, "catalogue"),
+      .constants = given_values(args, "set", constants),
+      .interrupt = cli_interrupt(),
+      .progress = progress,
   };
   if (!read_options(args, &options, &tolerance, &error)) return cli_fail(error);
   g_autoptr(CsimTargets) targets = csim_targets_load(cli_args_value(args, "targets"), &error);
@@ -141,40 +158,46 @@ static int run_validate(const CliArgs *args) {
 }
 
 static const CliOption options_table[] = {
-  {0, "target", "TARGET", "what it was measured on, for every set (as in `collsim run`); otherwise rules find it", "@target", NULL},
-  {0, "index", "INDEX.tsv", "what is known of the files of a folder (default: INDEX.tsv in it)", "@file", NULL},
-  {0, "targets", "FILE", "rules from descriptions to targets (default: those compiled in)", "@file", NULL},
-  {0, "only", "WORDS", "only sets whose name holds one of these words, a comma between them", NULL, NULL},
-  {0, "all", NULL, "also run sets that are described too thinly to count", NULL, NULL},
-  {0, "tolerance", "PERCENT", "exit code 1 if a set's median error is larger", NULL, NULL},
-  {0, "limit", "SECONDS", "processor time for a set, 0: none (60)", NULL, NULL},
-  {'j', "jobs", "N", "sets at once (1)", NULL, NULL},
-  {0, "fidelity", "NAME", "flow (default): simulate; model: NCCL's own prediction", "model|flow", NULL},
-  {0, "seed", "N", "seed of every random stream (1)", NULL, NULL},
-  {'v', "verbose", NULL, "every size", NULL, NULL},
-  {0, "json", NULL, "one JSON object", NULL, NULL},
-  {0, "csv", NULL, "one line a size", NULL, NULL},
-  {0, "markdown", NULL, "the accuracy page", NULL, NULL},
-  {0, "plot", "DIR", "a page a set: measured, predicted, error; drawn by gnuplot (SVG)", "@file", NULL},
-  {0},
+    {0, "target", "TARGET",
+     "what it was measured on, for every set (as in `collsim run`); otherwise rules find it", "@target",
+     NULL},
+    {0, "index", "INDEX.tsv", "what is known of the files of a folder (default: INDEX.tsv in it)", "@file",
+     NULL},
+    {0, "targets", "FILE", "rules from descriptions to targets (default: those compiled in)", "@file", NULL},
+    {0, "only", "WORDS", "only sets whose name holds one of these words, a comma between them", NULL, NULL},
+    {0, "all", NULL, "also run sets that are described too thinly to count", NULL, NULL},
+    {0, "tolerance", "PERCENT", "exit code 1 if a set's median error is larger", NULL, NULL},
+    {0, "limit", "SECONDS", "processor time for a set, 0: none (60)", NULL, NULL},
+    {'j', "jobs", "N", "sets at once (1)", NULL, NULL},
+    {0, "fidelity", "NAME", "flow (default): simulate; model: NCCL's own prediction", "model|flow", NULL},
+    {0, "seed", "N", "seed of every random stream (1)", NULL, NULL},
+    {'v', "verbose", NULL, "every size", NULL, NULL},
+    {0, "json", NULL, "one JSON object", NULL, NULL},
+    {0, "csv", NULL, "one line a size", NULL, NULL},
+    {0, "markdown", NULL, "the accuracy page", NULL, NULL},
+    {0, "plot", "DIR", "a page a set: measured, predicted, error; drawn by gnuplot (SVG)", "@file", NULL},
+    {0},
 };
 static const CliOption *const tables[] = {options_table, cli_options_constants, cli_options_output, NULL};
 
 static const char *const examples[] = {
-  "collsim validate nccl-tests.log --target 'dgx-h100*4' -v", "your own log beside the prediction, size by size",
-  "collsim validate --index INDEX.tsv measurements/ -j 2", "a folder of sets, mapped by what the index says of each",
-  NULL,
+    "collsim validate nccl-tests.log --target 'dgx-h100*4' -v",
+    "your own log beside the prediction, size by size",
+    "collsim validate --index INDEX.tsv measurements/ -j 2",
+    "a folder of sets, mapped by what the index says of each",
+    NULL,
 };
 
 const CliVerb cli_verb_validate = {
-  .name = "validate",
-  .operands = "LOG|CSV|DIR...",
-  .summary = "compare measured collectives with what is predicted",
-  .about = "Reads nccl-tests output as printed, CSV tables, and folders of both. The error of each set is printed, and what was left out with the reason.",
-  .tables = tables,
-  .min_operands = 1,
-  .max_operands = -1,
-  .operand_words = "@file",
-  .examples = examples,
-  .run = run_validate,
+    .name = "validate",
+    .operands = "LOG|CSV|DIR...",
+    .summary = "compare measured collectives with what is predicted",
+    .about = "Reads nccl-tests output as printed, CSV tables, and folders of both. The error of each set is "
+             "printed, and what was left out with the reason.",
+    .tables = tables,
+    .min_operands = 1,
+    .max_operands = -1,
+    .operand_words = "@file",
+    .examples = examples,
+    .run = run_validate,
 };

@@ -5,32 +5,52 @@
 #include <math.h>
 #include <string.h>
 
-enum { COL_COLLECTIVE, COL_SIZE, COL_COUNT, COL_TYPE, COL_OP, COL_TIME, COL_ALGBW, COL_BUSBW, COL_PLACE, COL_TAG, COL_RANKS, COL_ENV, N_COLS };
+enum {
+  COL_COLLECTIVE,
+  COL_SIZE,
+  COL_COUNT,
+  COL_TYPE,
+  COL_OP,
+  COL_TIME,
+  COL_ALGBW,
+  COL_BUSBW,
+  COL_PLACE,
+  COL_TAG,
+  COL_RANKS,
+  COL_ENV,
+  N_COLS
+};
 
 /* What the columns are called in the tables that we know. */
 static const char *const col_names[N_COLS][5] = {
-  [COL_COLLECTIVE] = {"collective", "coll"},
-  [COL_SIZE] = {"size_bytes", "size", "bytes"},
-  [COL_COUNT] = {"count"},
-  [COL_TYPE] = {"dtype", "type"},
-  [COL_OP] = {"op", "redop"},
-  [COL_TIME] = {"time_us", "median_us", "time"},
-  [COL_ALGBW] = {"algbw_gbps", "algbw"},
-  [COL_BUSBW] = {"busbw_gbps", "busbw"},
-  [COL_PLACE] = {"in_place(0/1)", "in_place"},
-  [COL_TAG] = {"tag"},
-  [COL_RANKS] = {"gpus", "ranks"},
-  [COL_ENV] = {"env"},
+    [COL_COLLECTIVE] = {"collective", "coll"},
+    [COL_SIZE] = {"size_bytes", "size", "bytes"},
+    [COL_COUNT] = {"count"},
+    [COL_TYPE] = {"dtype", "type"},
+    [COL_OP] = {"op", "redop"},
+    [COL_TIME] = {"time_us", "median_us", "time"},
+    [COL_ALGBW] = {"algbw_gbps", "algbw"},
+    [COL_BUSBW] = {"busbw_gbps", "busbw"},
+    [COL_PLACE] = {"in_place(0/1)", "in_place"},
+    [COL_TAG] = {"tag"},
+    [COL_RANKS] = {"gpus", "ranks"},
+    [COL_ENV] = {"env"},
 };
 
 /* "key: value" comments and the fact that each fills. */
-static const struct { const char *key; CsimFact fact; } comment_facts[] = {
-  {"hardware", CSIM_FACT_HARDWARE}, {"fabric", CSIM_FACT_FABRIC}, {"nccl_version", CSIM_FACT_NCCL},
-  {"env", CSIM_FACT_ENV},           {"algo_proto", CSIM_FACT_ALGO}, {"odd", CSIM_FACT_NOTES},
+static const struct {
+  const char *key;
+  CsimFact fact;
+} comment_facts[] = {
+    {"hardware", CSIM_FACT_HARDWARE}, {"fabric", CSIM_FACT_FABRIC},   {"nccl_version", CSIM_FACT_NCCL},
+    {"env", CSIM_FACT_ENV},           {"algo_proto", CSIM_FACT_ALGO}, {"odd", CSIM_FACT_NOTES},
 };
 
 enum { PLACE_OUT, PLACE_IN }; /* not told counts as out of place */
-typedef struct { CsimMeasuredRow row; int place; } Line;
+typedef struct {
+  CsimMeasuredRow row;
+  int place;
+} Line;
 
 typedef struct {
   CsimMeasuredSet *set;
@@ -39,11 +59,11 @@ typedef struct {
 
 typedef struct {
   const char *name;
-  CsimMeasuredSet *about;  /* facts for every series */
-  int columns[N_COLS];     /* -1: not there */
+  CsimMeasuredSet *about; /* facts for every series */
+  int columns[N_COLS];    /* -1: not there */
   gboolean has_header;
-  GPtrArray *series;       /* Series* */
-  GHashTable *by_key;      /* tag/ranks/collective/env -> Series*, borrowed */
+  GPtrArray *series;  /* Series* */
+  GHashTable *by_key; /* tag/ranks/collective/env -> Series*, borrowed */
   uint32_t line;
   guint junk;
 } Reader;
@@ -55,7 +75,7 @@ static void free_series(gpointer data) {
   g_free(s);
 }
 
-/* --- comments ------------------------------------------------------------------------------------------------------------------ */
+/* --- comments ------------------------------------------------------------------- */
 
 /* "# nodes: 2  gpus_total: 16  fabric: InfiniBand NDR": three facts in a line. */
 static void take_counts(Reader *r, const char *text) {
@@ -78,7 +98,7 @@ static void take_comment(Reader *r, const char *text) {
   }
 }
 
-/* --- header -------------------------------------------------------------------------------------------------------------------- */
+/* --- header --------------------------------------------------------------------- */
 
 static int column_of(const char *word) {
   for (int c = 0; c < N_COLS; c++)
@@ -100,7 +120,7 @@ static gboolean take_header(Reader *r, char **words) {
   return r->has_header = TRUE;
 }
 
-/* --- rows ---------------------------------------------------------------------------------------------------------------------- */
+/* --- rows ----------------------------------------------------------------------- */
 
 static const char *cell(const Reader *r, char **words, int column) {
   int i = r->columns[column];
@@ -116,7 +136,8 @@ static double number(const Reader *r, char **words, int column) {
 }
 
 static Series *series_of(Reader *r, char **words, CsimColl coll) {
-  const char *tag = cell(r, words, COL_TAG), *ranks = cell(r, words, COL_RANKS), *env = cell(r, words, COL_ENV);
+  const char *tag = cell(r, words, COL_TAG), *ranks = cell(r, words, COL_RANKS),
+             *env = cell(r, words, COL_ENV);
   g_autofree char *key = g_strdup_printf("%s\t%s\t%d\t%s", tag, ranks, coll, env);
   Series *s = (Series *)g_hash_table_lookup(r->by_key, key);
   if (s) return s;
@@ -173,7 +194,7 @@ static void take_line(Reader *r, char *text) {
   if (!take_row(r, words)) r->junk++;
 }
 
-/* --- series to sets ------------------------------------------------------------------------------------------------------------ */
+/* --- series to sets ------------------------------------------------------------- */
 
 static void finish_series(Reader *r, Series *s, GPtrArray *sets) {
   gboolean any_out = FALSE;
@@ -185,15 +206,20 @@ static void finish_series(Reader *r, Series *s, GPtrArray *sets) {
   csim_measured_set_settle(s->set);
   if (r->series->len > 1) {
     const char *tag = s->set->facts[CSIM_FACT_TAG], *env = s->set->facts[CSIM_FACT_ENV];
-    g_autofree char *name = g_strdup_printf("%s:%s%s%u:%s", s->set->facts[CSIM_FACT_NAME], tag ? tag : env ? env : "", tag || env ? ":" : "",
-                                            s->set->n_gpus, s->set->facts[CSIM_FACT_COLLECTIVE]);
+    g_autofree char *name =
+        g_strdup_printf("%s:%s%s%u:%s", s->set->facts[CSIM_FACT_NAME],
+                        tag   ? tag
+                        : env ? env
+                              : "",
+                        tag || env ? ":" : "", s->set->n_gpus, s->set->facts[CSIM_FACT_COLLECTIVE]);
     csim_measured_fact(s->set, CSIM_FACT_NAME, name);
   }
   g_ptr_array_add(sets, g_steal_pointer(&s->set));
 }
 
 static void finish(Reader *r, GPtrArray *sets) {
-  for (guint i = 0; i < r->series->len; i++) finish_series(r, (Series *)g_ptr_array_index(r->series, i), sets);
+  for (guint i = 0; i < r->series->len; i++)
+    finish_series(r, (Series *)g_ptr_array_index(r->series, i), sets);
   if (r->series->len > 0) return;
   r->about->unusable = g_strdup("no row with a collective, a size and a time or busbw");
   g_ptr_array_add(sets, g_steal_pointer(&r->about));
@@ -205,9 +231,11 @@ static char *base_name(const char *path) {
   return dot && dot != base ? g_strndup(base, dot - base) : g_strdup(base);
 }
 
-gboolean csim_measured_csv(GPtrArray *sets, const char *name, const char *text, gsize length, GError **error) {
+gboolean csim_measured_csv(GPtrArray *sets, const char *name, const char *text, gsize length,
+                           GError **error) {
   if (length > (gsize)CSIM_FILE_LIMIT) {
-    csim_error_set(error, CSIM_ERROR_LIMIT, (CsimLoc){g_intern_string(name), 0, 0}, "more than %d MiB; allowed: up to that", (int)(CSIM_FILE_LIMIT >> 20));
+    csim_error_set(error, CSIM_ERROR_LIMIT, (CsimLoc){g_intern_string(name), 0, 0},
+                   "more than %d MiB; allowed: up to that", (int)(CSIM_FILE_LIMIT >> 20));
     return FALSE;
   }
   g_autofree char *slug = base_name(name);

@@ -4,12 +4,12 @@
 #include "base/file.h"
 #include <string.h>
 
-/* --- the index ------------------------------------------------------------------------------------------------------------------ */
+/* --- the index ------------------------------------------------------------------ */
 
 /* A row is a hash of column name -> text; a table maps slugs to rows, and keeps their order. */
 typedef struct {
-  GPtrArray *slugs;   /* in order of the file */
-  GHashTable *rows;   /* slug -> GHashTable */
+  GPtrArray *slugs; /* in order of the file */
+  GHashTable *rows; /* slug -> GHashTable */
 } Index;
 
 static void index_free(Index *index) {
@@ -41,7 +41,9 @@ static Index *index_read(const char *path, GError **error) {
   g_auto(GStrv) lines = g_strsplit(valid, "\n", -1);
   g_auto(GStrv) columns = g_strsplit(lines[0] ? lines[0] : "", "\t", 256);
   if (!columns[0] || strcmp(g_strstrip(columns[0]), "slug")) {
-    csim_error_set(error, CSIM_ERROR_SCHEMA, (CsimLoc){g_intern_string(path), 1, 1}, "no index of measurements; allowed: tab-separated, a first line of column names, the first of them \"slug\"");
+    csim_error_set(error, CSIM_ERROR_SCHEMA, (CsimLoc){g_intern_string(path), 1, 1},
+                   "no index of measurements; allowed: tab-separated, a first line of column names, the "
+                   "first of them \"slug\"");
     return NULL;
   }
   Index *index = g_new0(Index, 1);
@@ -53,12 +55,17 @@ static Index *index_read(const char *path, GError **error) {
 }
 
 static void describe(CsimMeasuredSet *set, GHashTable *row) {
-  static const struct { const char *column; CsimFact fact; } columns[] = {
-    {"hardware", CSIM_FACT_HARDWARE}, {"fabric", CSIM_FACT_FABRIC}, {"algo_proto", CSIM_FACT_ALGO}, {"nccl_version", CSIM_FACT_NCCL},
-    {"confidence", CSIM_FACT_CONFIDENCE},
+  static const struct {
+    const char *column;
+    CsimFact fact;
+  } columns[] = {
+      {"hardware", CSIM_FACT_HARDWARE}, {"fabric", CSIM_FACT_FABRIC},         {"algo_proto", CSIM_FACT_ALGO},
+      {"nccl_version", CSIM_FACT_NCCL}, {"confidence", CSIM_FACT_CONFIDENCE},
   };
-  for (guint i = 0; i < G_N_ELEMENTS(columns); i++) csim_measured_fact(set, columns[i].fact, (const char *)g_hash_table_lookup(row, columns[i].column));
-  const char *nodes = (const char *)g_hash_table_lookup(row, "nodes"), *gpus = (const char *)g_hash_table_lookup(row, "gpus");
+  for (guint i = 0; i < G_N_ELEMENTS(columns); i++)
+    csim_measured_fact(set, columns[i].fact, (const char *)g_hash_table_lookup(row, columns[i].column));
+  const char *nodes = (const char *)g_hash_table_lookup(row, "nodes"),
+             *gpus = (const char *)g_hash_table_lookup(row, "gpus");
   guint64 n;
   if (nodes && g_ascii_string_to_unsigned(nodes, 10, 1, 1000000, &n, NULL)) set->n_nodes = (guint)n;
   if (gpus && g_ascii_string_to_unsigned(gpus, 10, 1, 10000000, &n, NULL)) set->n_gpus = (guint)n;
@@ -73,7 +80,7 @@ static CsimMeasuredSet *missing_set(const char *slug, GHashTable *row) {
   return set;
 }
 
-/* --- folders --------------------------------------------------------------------------------------------------------------------- */
+/* --- folders -------------------------------------------------------------------- */
 
 static gboolean is_measurement(const char *name) {
   static const char *const endings[] = {".csv", ".log", ".txt", ".out", NULL};
@@ -82,7 +89,9 @@ static gboolean is_measurement(const char *name) {
   return FALSE;
 }
 
-static int by_path(gconstpointer a, gconstpointer b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+static int by_path(gconstpointer a, gconstpointer b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
 
 #define MAX_DEPTH 8 /* folders below the one that was named */
 
@@ -115,7 +124,8 @@ static char *slug_of(const char *path) {
   return dot ? g_strndup(base, (gsize)(dot - base)) : g_strdup(base);
 }
 
-static gboolean read_files(GPtrArray *sets, const GPtrArray *files, Index *index, GHashTable *seen, GError **error) {
+static gboolean read_files(GPtrArray *sets, const GPtrArray *files, Index *index, GHashTable *seen,
+                           GError **error) {
   for (guint i = 0; i < files->len; i++) {
     const char *path = (const char *)g_ptr_array_index(files, i);
     guint first = sets->len;
@@ -123,7 +133,8 @@ static gboolean read_files(GPtrArray *sets, const GPtrArray *files, Index *index
     drop_if_no_table(sets, first, path);
     g_autofree char *slug = slug_of(path);
     GHashTable *row = index ? (GHashTable *)g_hash_table_lookup(index->rows, slug) : NULL;
-    for (guint k = first; row && k < sets->len; k++) describe((CsimMeasuredSet *)g_ptr_array_index(sets, k), row);
+    for (guint k = first; row && k < sets->len; k++)
+      describe((CsimMeasuredSet *)g_ptr_array_index(sets, k), row);
     g_hash_table_add(seen, g_steal_pointer(&slug));
   }
   return TRUE;
@@ -149,7 +160,8 @@ gboolean csim_measured_folder(GPtrArray *sets, const char *folder, const char *i
   done = done && read_files(sets, files, index, seen, error);
   for (guint i = 0; done && index && i < index->slugs->len; i++) {
     const char *slug = (const char *)g_ptr_array_index(index->slugs, i);
-    if (!g_hash_table_contains(seen, slug)) g_ptr_array_add(sets, missing_set(slug, (GHashTable *)g_hash_table_lookup(index->rows, slug)));
+    if (!g_hash_table_contains(seen, slug))
+      g_ptr_array_add(sets, missing_set(slug, (GHashTable *)g_hash_table_lookup(index->rows, slug)));
   }
   index_free(index);
   return done;

@@ -6,17 +6,19 @@
 #include <math.h>
 #include <string.h>
 
-static double positive(double value) { return isfinite(value) && value > 0 ? value : 0; }
+static double positive(double value) {
+  return isfinite(value) && value > 0 ? value : 0;
+}
 
 static void take_row(CsimMeasuredSet *set, const CsimLogRow *log) {
   const CsimLogSide *side = log->has_out ? &log->out : &log->in;
   CsimMeasuredRow row = {
-    .size = log->size,
-    .type = CSIM_TYPE_FLOAT,
-    .op = CSIM_OP_SUM,
-    .time_us = positive(side->time_us.value),
-    .busbw_gbps = positive(side->busbw.value),
-    .loc = log->loc,
+      .size = log->size,
+      .type = CSIM_TYPE_FLOAT,
+      .op = CSIM_OP_SUM,
+      .time_us = positive(side->time_us.value),
+      .busbw_gbps = positive(side->busbw.value),
+      .loc = log->loc,
   };
   csim_type_parse(log->type, &row.type);
   csim_op_parse(log->redop, &row.op);
@@ -27,7 +29,9 @@ static void take_row(CsimMeasuredSet *set, const CsimLogRow *log) {
 static void take_launch(CsimMeasuredSet *set, const CsimLogRun *run) {
   if (run->threads <= 0 || run->gpus <= 0) return;
   set->has_launch = TRUE;
-  set->launch = run->gpus > 1 ? CSIM_LAUNCH_SINGLE : run->threads > 1 ? CSIM_LAUNCH_THREAD : CSIM_LAUNCH_PROCESS;
+  set->launch = run->gpus > 1      ? CSIM_LAUNCH_SINGLE
+                : run->threads > 1 ? CSIM_LAUNCH_THREAD
+                                   : CSIM_LAUNCH_PROCESS;
 }
 
 static const char *device_name(const CsimLogRun *run) {
@@ -69,8 +73,11 @@ static CsimMeasuredSet *set_of_run(const char *path, const CsimLog *log, guint i
   csim_measured_fact(set, CSIM_FACT_ENV, env);
   set->has_coll = run->coll_from != CSIM_LOG_COLL_UNKNOWN;
   set->coll = run->coll;
-  if (set->has_coll) csim_measured_fact(set, CSIM_FACT_COLLECTIVE, csim_coll_name(run->coll));
-  else set->unusable = g_strdup("the log does not say which collective it is (no command line, no \"Collective test starting\")");
+  if (set->has_coll)
+    csim_measured_fact(set, CSIM_FACT_COLLECTIVE, csim_coll_name(run->coll));
+  else
+    set->unusable = g_strdup(
+        "the log does not say which collective it is (no command line, no \"Collective test starting\")");
   set->n_gpus = (guint)MAX(run->n_ranks, 0);
   set->n_nodes = (guint)MAX(run->n_hosts, 0);
   set->iters = run->iters;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* --- matching -------------------------------------------------------------------------------------------------------------------- */
+/* --- matching ------------------------------------------------------------------- */
 
 static gboolean in_range(TargetRange range, guint value) {
   return range.max == 0 || (value >= range.min && value <= range.max);
@@ -16,11 +16,14 @@ static guint gpus_per_node(const CsimMeasuredSet *set) {
 gboolean csim_target_match(const TargetMatch *match, const CsimMeasuredSet *set) {
   for (int f = 0; f < CSIM_N_FACTS; f++)
     for (guint i = 0; match->patterns[f] && i < match->patterns[f]->len; i++)
-      if (!csim_words_match(set->facts[f], (const char *)g_ptr_array_index(match->patterns[f], i))) return FALSE;
-  return in_range(match->nodes, set->n_nodes) && in_range(match->gpus, set->n_gpus) && in_range(match->gpus_per_node, gpus_per_node(set));
+      if (!csim_words_match(set->facts[f], (const char *)g_ptr_array_index(match->patterns[f], i)))
+        return FALSE;
+  return in_range(match->nodes, set->n_nodes) && in_range(match->gpus, set->n_gpus) &&
+         in_range(match->gpus_per_node, gpus_per_node(set));
 }
 
-static const TargetRule *first_match(const CsimTargets *targets, TargetList list, const CsimMeasuredSet *set) {
+static const TargetRule *first_match(const CsimTargets *targets, TargetList list,
+                                     const CsimMeasuredSet *set) {
   for (guint i = 0; i < targets->lists[list]->len; i++) {
     const TargetRule *rule = (const TargetRule *)g_ptr_array_index(targets->lists[list], i);
     if (csim_target_match(&rule->match, set)) return rule;
@@ -28,7 +31,7 @@ static const TargetRule *first_match(const CsimTargets *targets, TargetList list
   return NULL;
 }
 
-/* --- variables ------------------------------------------------------------------------------------------------------------------- */
+/* --- variables ------------------------------------------------------------------ */
 
 /* A later value of a name takes the place of an earlier one. */
 static void put(GPtrArray *list, const char *word) {
@@ -75,9 +78,13 @@ static int told_iters(const char *text) {
   return 0;
 }
 
-/* --- the run --------------------------------------------------------------------------------------------------------------------- */
+/* --- the run -------------------------------------------------------------------- */
 
-typedef struct { const char *transport, *kind, *routing, *link_rate; double oversubscription; gboolean sharp; } Fabric;
+typedef struct {
+  const char *transport, *kind, *routing, *link_rate;
+  double oversubscription;
+  gboolean sharp;
+} Fabric;
 
 static void take_fabric(Fabric *fabric, const TargetRule *rule) {
   if (rule->transport) fabric->transport = rule->transport;
@@ -88,12 +95,15 @@ static void take_fabric(Fabric *fabric, const TargetRule *rule) {
   fabric->sharp |= rule->sharp;
 }
 
-static void apply_settings(const CsimTargets *targets, const CsimMeasuredSet *set, CsimResolved *out, Fabric *fabric) {
+static void apply_settings(const CsimTargets *targets, const CsimMeasuredSet *set, CsimResolved *out,
+                           Fabric *fabric) {
   for (guint i = 0; i < targets->lists[TARGETS_SETTINGS]->len; i++) {
     const TargetRule *rule = (const TargetRule *)g_ptr_array_index(targets->lists[TARGETS_SETTINGS], i);
     if (!csim_target_match(&rule->match, set)) continue;
-    for (guint k = 0; rule->variables && k < rule->variables->len; k++) put(out->variables, (const char *)g_ptr_array_index(rule->variables, k));
-    for (guint k = 0; rule->constants && k < rule->constants->len; k++) put(out->constants, (const char *)g_ptr_array_index(rule->constants, k));
+    for (guint k = 0; rule->variables && k < rule->variables->len; k++)
+      put(out->variables, (const char *)g_ptr_array_index(rule->variables, k));
+    for (guint k = 0; rule->constants && k < rule->constants->len; k++)
+      put(out->constants, (const char *)g_ptr_array_index(rule->constants, k));
     out->virtual_machine |= rule->virtual_machine;
     if (rule->has_launch) out->launch = rule->launch;
     if (rule->iters > 0) out->iters = (int)rule->iters;
@@ -113,8 +123,10 @@ static void apply_own(const CsimTargets *targets, const CsimMeasuredSet *set, Cs
 static void count_nodes(const CsimMeasuredSet *set, gint64 domain, CsimResolved *out) {
   out->n_nodes = MAX(set->n_nodes, 1);
   if (domain > 0 && set->n_gpus > 0) out->n_nodes = (guint)((set->n_gpus + domain - 1) / domain);
-  if (set->n_gpus > 0 && set->n_gpus % out->n_nodes == 0) out->gpus_per_node = set->n_gpus / out->n_nodes;
-  else if (set->n_gpus > 0) out->skip = g_strdup_printf("%u GPUs do not divide evenly over %u nodes", set->n_gpus, out->n_nodes);
+  if (set->n_gpus > 0 && set->n_gpus % out->n_nodes == 0)
+    out->gpus_per_node = set->n_gpus / out->n_nodes;
+  else if (set->n_gpus > 0)
+    out->skip = g_strdup_printf("%u GPUs do not divide evenly over %u nodes", set->n_gpus, out->n_nodes);
 }
 
 /* "./topo.xml" lies beside the measurement. */
@@ -126,7 +138,8 @@ static char *node_path(const CsimMeasuredSet *set, const char *node) {
 
 static void json_text(GString *out, const char *key, const char *value) {
   g_autofree char *escaped = g_strescape(value ? value : "", NULL);
-  if (value) g_string_append_printf(out, "%s\"%s\": \"%s\"", out->str[out->len - 1] == '{' ? "" : ", ", key, escaped);
+  if (value)
+    g_string_append_printf(out, "%s\"%s\": \"%s\"", out->str[out->len - 1] == '{' ? "" : ", ", key, escaped);
 }
 
 static char *cluster_text(const CsimResolved *out, const Fabric *fabric) {
@@ -139,7 +152,9 @@ static char *cluster_text(const CsimResolved *out, const Fabric *fabric) {
   json_text(text, "link_rate", fabric->link_rate);
   char number[G_ASCII_DTOSTR_BUF_SIZE];
   const char *comma = text->str[text->len - 1] == '{' ? "" : ", ";
-  if (fabric->oversubscription > 0) g_string_append_printf(text, "%s\"oversubscription\": %s", comma, g_ascii_dtostr(number, sizeof number, fabric->oversubscription));
+  if (fabric->oversubscription > 0)
+    g_string_append_printf(text, "%s\"oversubscription\": %s", comma,
+                           g_ascii_dtostr(number, sizeof number, fabric->oversubscription));
   comma = text->str[text->len - 1] == '{' ? "" : ", ";
   if (fabric->sharp) g_string_append_printf(text, "%s\"sharp\": true", comma);
   return g_string_free(g_string_append(text, "}}"), FALSE);
@@ -167,7 +182,8 @@ static void finish(CsimResolved *out) {
   g_ptr_array_add(out->constants, NULL);
 }
 
-static void place(const CsimTargets *targets, const CsimMeasuredSet *set, const TargetRule *machine, CsimResolved *out) {
+static void place(const CsimTargets *targets, const CsimMeasuredSet *set, const TargetRule *machine,
+                  CsimResolved *out) {
   Fabric fabric = {0};
   take_fabric(&fabric, machine);
   count_nodes(set, machine->domain > 0 ? machine->domain : machine->gpus_per_node, out);
@@ -175,7 +191,8 @@ static void place(const CsimTargets *targets, const CsimMeasuredSet *set, const 
   apply_own(targets, set, out);
   out->node = node_path(set, machine->node);
   out->label = label(out, &fabric);
-  gboolean plain = !fabric.transport && !fabric.kind && !fabric.routing && !fabric.link_rate && fabric.oversubscription == 0 && !fabric.sharp;
+  gboolean plain = !fabric.transport && !fabric.kind && !fabric.routing && !fabric.link_rate &&
+                   fabric.oversubscription == 0 && !fabric.sharp;
   out->target = plain ? g_strdup(out->node) : cluster_text(out, &fabric);
   if (machine->thin && !out->skip) out->skip = g_strdup_printf("description too thin: %s", machine->thin);
 }
@@ -183,20 +200,27 @@ static void place(const CsimTargets *targets, const CsimMeasuredSet *set, const 
 static char *unplaced(const CsimMeasuredSet *set) {
   const char *hardware = set->facts[CSIM_FACT_HARDWARE], *fabric = set->facts[CSIM_FACT_FABRIC];
   if (!hardware) return g_strdup("nothing says what hardware it is; --target does");
-  return g_strdup_printf("no rule for hardware \"%.100s\"%s%.60s%s", hardware, fabric ? ", fabric \"" : "", fabric ? fabric : "", fabric ? "\"" : "");
+  return g_strdup_printf("no rule for hardware \"%.100s\"%s%.60s%s", hardware, fabric ? ", fabric \"" : "",
+                         fabric ? fabric : "", fabric ? "\"" : "");
 }
 
 CsimResolved *csim_targets_resolve(const CsimTargets *targets, const CsimMeasuredSet *set) {
   CsimResolved *out = resolved_new();
-  const TargetRule *skip = first_match(targets, TARGETS_SKIP, set), *machine = first_match(targets, TARGETS_MACHINES, set);
-  const TargetRule *derive = first_match(targets, TARGETS_DERIVE, set), *why = first_match(targets, TARGETS_WHY, set);
+  const TargetRule *skip = first_match(targets, TARGETS_SKIP, set),
+                   *machine = first_match(targets, TARGETS_MACHINES, set);
+  const TargetRule *derive = first_match(targets, TARGETS_DERIVE, set),
+                   *why = first_match(targets, TARGETS_WHY, set);
   out->derive = derive != NULL;
   out->derive_from = derive ? g_strdup(derive->text) : NULL;
   out->why = why ? g_strdup(why->text) : NULL;
-  if (set->unusable) out->skip = g_strdup(set->unusable);
-  else if (skip) out->skip = g_strdup(skip->text);
-  else if (machine) place(targets, set, machine, out);
-  else out->skip = unplaced(set);
+  if (set->unusable)
+    out->skip = g_strdup(set->unusable);
+  else if (skip)
+    out->skip = g_strdup(skip->text);
+  else if (machine)
+    place(targets, set, machine, out);
+  else
+    out->skip = unplaced(set);
   finish(out);
   return out;
 }
@@ -205,9 +229,12 @@ CsimResolved *csim_targets_given(const CsimTargets *targets, const CsimMeasuredS
   CsimResolved *out = resolved_new();
   gboolean counted = strchr(target, '*') || g_str_has_suffix(target, ".json") || target[0] == '{';
   apply_own(targets, set, out);
-  if (set->unusable) out->skip = g_strdup(set->unusable);
-  else if (!counted) count_nodes(set, 0, out);
-  else if (set->n_nodes > 0 && set->n_gpus > 0) out->gpus_per_node = set->n_gpus / set->n_nodes;
+  if (set->unusable)
+    out->skip = g_strdup(set->unusable);
+  else if (!counted)
+    count_nodes(set, 0, out);
+  else if (set->n_nodes > 0 && set->n_gpus > 0)
+    out->gpus_per_node = set->n_gpus / set->n_nodes;
   out->node = g_strdup(target);
   out->target = g_strdup(target);
   out->label = g_strdup(target);

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <time.h>
 
-/* --- the clock ------------------------------------------------------------------------------------------------------------------- */
+/* --- the clock ------------------------------------------------------------------ */
 
 #define POLL_US 50000 /* how often the watch looks at the caller's interrupt */
 
@@ -32,8 +32,10 @@ static gpointer watch_main(gpointer data) {
   g_mutex_lock(&w->mutex);
   while (!w->done && !w->stop) {
     w->over = w->limit_s > 0 && seconds(w->clock) >= w->limit_s;
-    if (w->over || (w->interrupt && *w->interrupt)) w->stop = 1;
-    else g_cond_wait_until(&w->cond, &w->mutex, g_get_monotonic_time() + POLL_US);
+    if (w->over || (w->interrupt && *w->interrupt))
+      w->stop = 1;
+    else
+      g_cond_wait_until(&w->cond, &w->mutex, g_get_monotonic_time() + POLL_US);
   }
   g_mutex_unlock(&w->mutex);
   return NULL;
@@ -43,7 +45,8 @@ static void watch_start(Watch *w, double limit_s, const volatile int *interrupt)
   w->stop = 0;
   w->over = w->done = FALSE;
   w->limit_s = 0;
-  if (limit_s > 0 && pthread_getcpuclockid(pthread_self(), &w->clock) == 0) w->limit_s = seconds(w->clock) + limit_s;
+  if (limit_s > 0 && pthread_getcpuclockid(pthread_self(), &w->clock) == 0)
+    w->limit_s = seconds(w->clock) + limit_s;
   w->interrupt = interrupt;
   g_mutex_init(&w->mutex);
   g_cond_init(&w->cond);
@@ -60,16 +63,16 @@ static void watch_end(Watch *w) {
   g_cond_clear(&w->cond);
 }
 
-/* --- comparison ------------------------------------------------------------------------------------------------------------------ */
+/* --- comparison ----------------------------------------------------------------- */
 
 static void compare(CsimSetResult *result, const CsimMeasuredRow *measured, const CsimRow *row) {
   CsimCompared c = {
-    .measured = *measured,
-    .time_us = row->time_us,
-    .busbw_gbps = row->busbw_gbps,
-    .algo = row->choice.algo,
-    .proto = row->choice.proto,
-    .n_channels = row->n_channels,
+      .measured = *measured,
+      .time_us = row->time_us,
+      .busbw_gbps = row->busbw_gbps,
+      .algo = row->choice.algo,
+      .proto = row->choice.proto,
+      .n_channels = row->n_channels,
   };
   if (row->time_us <= 0) return; /* nothing to move at this size */
   if (result->busbw_only) {
@@ -93,7 +96,7 @@ static gboolean is_busbw_only(const CsimMeasuredSet *set) {
   return TRUE;
 }
 
-/* --- runs ------------------------------------------------------------------------------------------------------------------------ */
+/* --- runs ----------------------------------------------------------------------- */
 
 static int common_factor(const CsimMeasuredRow *rows, guint n) {
   if (n < 2 || rows[1].size % rows[0].size || rows[1].type != rows[0].type) return 0;
@@ -104,11 +107,14 @@ static int common_factor(const CsimMeasuredRow *rows, guint n) {
 static guint chain(const CsimMeasuredRow *rows, guint n, int *factor) {
   guint len = 1;
   *factor = common_factor(rows, n);
-  while (*factor > 1 && len < n && rows[len].size == rows[len - 1].size * *factor && rows[len].type == rows[0].type) len++;
+  while (*factor > 1 && len < n && rows[len].size == rows[len - 1].size * *factor &&
+         rows[len].type == rows[0].type)
+    len++;
   return len;
 }
 
-static void fill_spec(CsimRunSpec *spec, const CsimSetResult *result, const CsimValidateOptions *options, const Watch *watch) {
+static void fill_spec(CsimRunSpec *spec, const CsimSetResult *result, const CsimValidateOptions *options,
+                      const Watch *watch) {
   const CsimResolved *resolved = result->resolved;
   csim_run_spec_init(spec);
   spec->target = resolved->target;
@@ -126,7 +132,8 @@ static void fill_spec(CsimRunSpec *spec, const CsimSetResult *result, const Csim
   spec->interrupt = &watch->stop;
 }
 
-static gboolean run_chain(CsimSetResult *result, CsimRunSpec *spec, const CsimMeasuredRow *rows, guint n, int factor, GError **error) {
+static gboolean run_chain(CsimSetResult *result, CsimRunSpec *spec, const CsimMeasuredRow *rows, guint n,
+                          int factor, GError **error) {
   spec->type = rows[0].type;
   spec->op = rows[0].op;
   spec->min_bytes = rows[0].size;
@@ -136,7 +143,8 @@ static gboolean run_chain(CsimSetResult *result, CsimRunSpec *spec, const CsimMe
   if (!run) return FALSE;
   int have = csim_run_info(run)->n_ranks;
   if (result->set->n_gpus > 0 && have != (int)result->set->n_gpus) {
-    g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "the target gives %d ranks, the set has %u", have, result->set->n_gpus);
+    g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "the target gives %d ranks, the set has %u", have,
+                result->set->n_gpus);
     return FALSE;
   }
   for (guint i = 0; i < n; i++) {
@@ -168,15 +176,20 @@ static gboolean is_too_large(const CsimSetResult *result) {
 }
 
 /* What came before an error counts; a set without any row is skipped with the error as the reason. */
-static void settle(CsimSetResult *result, const Watch *watch, const CsimValidateOptions *options, const GError *error) {
+static void settle(CsimSetResult *result, const Watch *watch, const CsimValidateOptions *options,
+                   const GError *error) {
   guint done = result->rows->len, of = result->set->rows->len;
   g_autofree char *why = NULL;
-  if (watch->over) why = g_strdup_printf("time limit of %g s", options->limit_s);
-  else if (error) why = g_strdup(error->message);
+  if (watch->over)
+    why = g_strdup_printf("time limit of %g s", options->limit_s);
+  else if (error)
+    why = g_strdup(error->message);
   csim_set_result_count(result);
   if (result->skipped || !why) return;
-  if (done == 0) result->skipped = g_steal_pointer(&why);
-  else result->note = g_strdup_printf("%s after %u of %u sizes", why, done, of);
+  if (done == 0)
+    result->skipped = g_steal_pointer(&why);
+  else
+    result->note = g_strdup_printf("%s after %u of %u sizes", why, done, of);
 }
 
 void csim_validate_set(CsimSetResult *result, const CsimValidateOptions *options) {
@@ -185,7 +198,9 @@ void csim_validate_set(CsimSetResult *result, const CsimValidateOptions *options
   Watch watch;
   gint64 started = g_get_monotonic_time();
   if (is_too_large(result)) {
-    if (!result->skipped) result->skipped = g_strdup_printf("time limit: an alltoall of %u ranks is not set up", result->set->n_gpus);
+    if (!result->skipped)
+      result->skipped =
+          g_strdup_printf("time limit: an alltoall of %u ranks is not set up", result->set->n_gpus);
     return;
   }
   result->busbw_only = is_busbw_only(result->set);

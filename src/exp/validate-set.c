@@ -5,10 +5,17 @@
 #include <string.h>
 
 const char *const csim_fact_names[CSIM_N_FACTS + 1] = {
-  [CSIM_FACT_NAME] = "name",     [CSIM_FACT_FILE] = "file",             [CSIM_FACT_TAG] = "tag",   [CSIM_FACT_HARDWARE] = "hardware",
-  [CSIM_FACT_FABRIC] = "fabric", [CSIM_FACT_COLLECTIVE] = "collective", [CSIM_FACT_ALGO] = "algo", [CSIM_FACT_NCCL] = "nccl",
-  [CSIM_FACT_ENV] = "env",       [CSIM_FACT_NOTES] = "notes",
-  [CSIM_FACT_CONFIDENCE] = "confidence",
+    [CSIM_FACT_NAME] = "name",
+    [CSIM_FACT_FILE] = "file",
+    [CSIM_FACT_TAG] = "tag",
+    [CSIM_FACT_HARDWARE] = "hardware",
+    [CSIM_FACT_FABRIC] = "fabric",
+    [CSIM_FACT_COLLECTIVE] = "collective",
+    [CSIM_FACT_ALGO] = "algo",
+    [CSIM_FACT_NCCL] = "nccl",
+    [CSIM_FACT_ENV] = "env",
+    [CSIM_FACT_NOTES] = "notes",
+    [CSIM_FACT_CONFIDENCE] = "confidence",
 };
 
 CsimMeasuredSet *csim_measured_set_new(void) {
@@ -35,7 +42,7 @@ void csim_measured_fact(CsimMeasuredSet *set, CsimFact fact, const char *text) {
   set->facts[fact] = g_steal_pointer(&clean);
 }
 
-/* --- rows ---------------------------------------------------------------------------------------------------------------------- */
+/* --- rows ----------------------------------------------------------------------- */
 
 static int by_size(gconstpointer a, gconstpointer b) {
   const CsimMeasuredRow *x = (const CsimMeasuredRow *)a, *y = (const CsimMeasuredRow *)b;
@@ -75,7 +82,8 @@ void csim_measured_set_settle(CsimMeasuredSet *set) {
   guint n = set->rows->len, kept = 0;
   g_array_sort(set->rows, by_size);
   for (guint i = 0, next; i < n; i = next) {
-    for (next = i + 1; next < n && rows[next].size == rows[i].size && rows[next].type == rows[i].type;) next++;
+    for (next = i + 1; next < n && rows[next].size == rows[i].size && rows[next].type == rows[i].type;)
+      next++;
     CsimMeasuredRow one;
     merge(rows + i, next - i, &one);
     rows[kept++] = one;
@@ -83,7 +91,7 @@ void csim_measured_set_settle(CsimMeasuredSet *set) {
   g_array_set_size(set->rows, kept);
 }
 
-/* --- words --------------------------------------------------------------------------------------------------------------------- */
+/* --- words ---------------------------------------------------------------------- */
 
 static gboolean is_at_word(const char *text, gsize at, const char *word, gsize n) {
   if (g_ascii_strncasecmp(text + at, word, n)) return FALSE;

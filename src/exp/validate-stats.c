@@ -13,9 +13,13 @@ static int by_value(gconstpointer a, gconstpointer b) {
 }
 
 /* values sorted, n > 0. */
-static double median(const double *values, guint n) { return (values[(n - 1) / 2] + values[n / 2]) / 2; }
+static double median(const double *values, guint n) {
+  return (values[(n - 1) / 2] + values[n / 2]) / 2;
+}
 /* The smallest value that at least 9 of 10 do not exceed. */
-static double percentile90(const double *values, guint n) { return values[(9 * n + 9) / 10 - 1]; }
+static double percentile90(const double *values, guint n) {
+  return values[(9 * n + 9) / 10 - 1];
+}
 
 static double sorted_median(double *values, guint n) {
   if (n == 0) return NAN;
@@ -43,7 +47,8 @@ void csim_set_result_count(CsimSetResult *result) {
   static const CsimBytes edges[CSIM_N_CLASSES + 1] = {0, KIB64, MIB16, INT64_MAX};
   const CsimCompared *rows = (const CsimCompared *)(const void *)result->rows->data;
   result->all = csim_error_stats(rows, result->rows->len, 0, INT64_MAX);
-  for (int c = 0; c < CSIM_N_CLASSES; c++) result->by_class[c] = csim_error_stats(rows, result->rows->len, edges[c], edges[c + 1]);
+  for (int c = 0; c < CSIM_N_CLASSES; c++)
+    result->by_class[c] = csim_error_stats(rows, result->rows->len, edges[c], edges[c + 1]);
 }
 
 static CsimKindSummary summarise(const GPtrArray *sets, gboolean derive) {
@@ -67,5 +72,6 @@ void csim_validation_summarise(CsimValidation *v) {
   v->check = summarise(v->sets, FALSE);
   v->derive = summarise(v->sets, TRUE);
   v->n_skipped = 0;
-  for (guint i = 0; i < v->sets->len; i++) v->n_skipped += ((const CsimSetResult *)g_ptr_array_index(v->sets, i))->skipped != NULL;
+  for (guint i = 0; i < v->sets->len; i++)
+    v->n_skipped += ((const CsimSetResult *)g_ptr_array_index(v->sets, i))->skipped != NULL;
 }

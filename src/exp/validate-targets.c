@@ -20,7 +20,7 @@ static void free_rule(gpointer data) {
   g_free(rule);
 }
 
-/* --- members of a rule ---------------------------------------------------------------------------------------------------------- */
+/* --- members of a rule ---------------------------------------------------------- */
 
 /* A text, or an array of texts. NULL when absent. The texts are the document's. */
 static GPtrArray *read_texts(CsimJson *object, const char *name) {
@@ -46,11 +46,13 @@ static void read_range(CsimJson *object, const char *name, TargetRange *range) {
     return;
   }
   if (csim_json_n(value) != 2) {
-    csim_json_error(value, CSIM_ERROR_SCHEMA, "%u values; allowed: a number, or [smallest, largest]", csim_json_n(value));
+    csim_json_error(value, CSIM_ERROR_SCHEMA, "%u values; allowed: a number, or [smallest, largest]",
+                    csim_json_n(value));
     return;
   }
   CsimJson *first = csim_json_first(value);
-  if (csim_json_as_int(first, 1, MAX_NUMBER, &range->min)) csim_json_as_int(csim_json_next(first), range->min, MAX_NUMBER, &range->max);
+  if (csim_json_as_int(first, 1, MAX_NUMBER, &range->min))
+    csim_json_as_int(csim_json_next(first), range->min, MAX_NUMBER, &range->max);
 }
 
 static void read_match(CsimJson *rule, TargetMatch *match) {
@@ -72,8 +74,10 @@ static void read_fabric(CsimJson *rule, TargetRule *out) {
   CsimRate rate;
   if (!fabric) return;
   if (csim_json_choice(fabric, "kind", CSIM_JSON_OPTIONAL, kinds, &choice)) out->kind = kinds[choice];
-  if (csim_json_choice(fabric, "transport", CSIM_JSON_OPTIONAL, transports, &choice)) out->transport = transports[choice];
-  if (csim_json_choice(fabric, "routing", CSIM_JSON_OPTIONAL, routings, &choice)) out->routing = routings[choice];
+  if (csim_json_choice(fabric, "transport", CSIM_JSON_OPTIONAL, transports, &choice))
+    out->transport = transports[choice];
+  if (csim_json_choice(fabric, "routing", CSIM_JSON_OPTIONAL, routings, &choice))
+    out->routing = routings[choice];
   if (csim_json_rate(fabric, "link_rate", CSIM_JSON_OPTIONAL, &rate))
     out->link_rate = csim_json_text_of(csim_json_get(fabric, "link_rate", CSIM_JSON_REQUIRED));
   csim_json_double(fabric, "oversubscription", CSIM_JSON_OPTIONAL, 0.015625, 64, &out->oversubscription);
@@ -89,7 +93,8 @@ static void read_machine(CsimJson *rule, TargetRule *out) {
 }
 
 static void read_settings(CsimJson *rule, TargetRule *out) {
-  static const char *const launches[] = {"process", "thread", "single", NULL}; /* in the order of CsimLaunch */
+  static const char *const launches[] = {"process", "thread", "single",
+                                         NULL}; /* in the order of CsimLaunch */
   int launch;
   out->variables = read_texts(rule, "variables");
   out->constants = read_texts(rule, "constants");
@@ -100,10 +105,11 @@ static void read_settings(CsimJson *rule, TargetRule *out) {
   read_fabric(rule, out);
 }
 
-/* --- the file -------------------------------------------------------------------------------------------------------------------- */
+/* --- the file ------------------------------------------------------------------- */
 
 static void read_rule(CsimTargets *targets, TargetList list, CsimJson *object) {
-  static const char *const texts[N_TARGET_LISTS] = {[TARGETS_SKIP] = "reason", [TARGETS_DERIVE] = "from", [TARGETS_WHY] = "text"};
+  static const char *const texts[N_TARGET_LISTS] = {
+      [TARGETS_SKIP] = "reason", [TARGETS_DERIVE] = "from", [TARGETS_WHY] = "text"};
   if (!csim_json_is(object, CSIM_JSON_OBJECT)) return;
   TargetRule *rule = g_new0(TargetRule, 1);
   g_ptr_array_add(targets->lists[list], rule);
@@ -120,8 +126,10 @@ static void read_lists(CsimTargets *targets, CsimJson *root) {
   csim_json_choice(root, "format", CSIM_JSON_REQUIRED, formats, &format);
   csim_json_ignore(csim_json_get(root, "about", CSIM_JSON_OPTIONAL));
   for (int i = 0; i < N_TARGET_LISTS; i++) {
-    CsimJson *list = csim_json_array(root, names[i], i == TARGETS_MACHINES ? CSIM_JSON_REQUIRED : CSIM_JSON_OPTIONAL);
-    for (CsimJson *object = csim_json_first(list); object; object = csim_json_next(object)) read_rule(targets, (TargetList)i, object);
+    CsimJson *list =
+        csim_json_array(root, names[i], i == TARGETS_MACHINES ? CSIM_JSON_REQUIRED : CSIM_JSON_OPTIONAL);
+    for (CsimJson *object = csim_json_first(list); object; object = csim_json_next(object))
+      read_rule(targets, (TargetList)i, object);
   }
   targets->ignored = read_texts(root, "ignored_variables");
 }
@@ -131,7 +139,8 @@ CsimTargets *csim_targets_load(const char *path, GError **error) {
   targets->diag = csim_diag_new();
   for (int i = 0; i < N_TARGET_LISTS; i++) targets->lists[i] = g_ptr_array_new_with_free_func(free_rule);
   const CsimEmbedded *own = &csim_embedded_targets[0];
-  targets->doc = path ? csim_json_read_file(path, targets->diag) : csim_json_read_text(own->name, own->text, (gssize)own->length, targets->diag);
+  targets->doc = path ? csim_json_read_file(path, targets->diag)
+                      : csim_json_read_text(own->name, own->text, (gssize)own->length, targets->diag);
   CsimJson *root = csim_json_root(targets->doc, CSIM_JSON_OBJECT);
   if (root) {
     read_lists(targets, root);

@@ -15,7 +15,8 @@ static CsimSetResult *result_new(CsimMeasuredSet *set, const CsimValidateOptions
   CsimSetResult *r = g_new0(CsimSetResult, 1);
   r->set = set;
   r->rows = g_array_new(FALSE, FALSE, sizeof(CsimCompared));
-  r->resolved = options->target ? csim_targets_given(options->targets, set, options->target) : csim_targets_resolve(options->targets, set);
+  r->resolved = options->target ? csim_targets_given(options->targets, set, options->target)
+                                : csim_targets_resolve(options->targets, set);
   r->skipped = g_strdup(r->resolved->skip);
   csim_set_result_count(r);
   return r;
@@ -24,7 +25,8 @@ static CsimSetResult *result_new(CsimMeasuredSet *set, const CsimValidateOptions
 /* The user's constants come after a site's. */
 static void add_constants(CsimResolved *resolved, const char *const *constants) {
   g_ptr_array_set_size(resolved->constants, (gint)resolved->constants->len - 1); /* its NULL */
-  for (guint i = 0; constants && constants[i]; i++) g_ptr_array_add(resolved->constants, g_strdup(constants[i]));
+  for (guint i = 0; constants && constants[i]; i++)
+    g_ptr_array_add(resolved->constants, g_strdup(constants[i]));
   g_ptr_array_add(resolved->constants, NULL);
 }
 
@@ -35,7 +37,9 @@ typedef struct {
   guint done;
 } Pool;
 
-static gboolean is_interrupted(const CsimValidateOptions *options) { return options->interrupt && *options->interrupt; }
+static gboolean is_interrupted(const CsimValidateOptions *options) {
+  return options->interrupt && *options->interrupt;
+}
 
 static gboolean is_wanted(const CsimSetResult *r, const CsimValidateOptions *options) {
   return r->resolved->target && !r->set->unusable && (!r->skipped || options->all);
@@ -72,7 +76,8 @@ static void run_pool(const GPtrArray *wanted, const CsimValidateOptions *options
     g_mutex_unlock(&pool.mutex);
     report(options, done, wanted->len);
     g_mutex_lock(&pool.mutex);
-    if (pool.done == done) g_cond_wait_until(&pool.cond, &pool.mutex, g_get_monotonic_time() + G_USEC_PER_SEC / 4);
+    if (pool.done == done)
+      g_cond_wait_until(&pool.cond, &pool.mutex, g_get_monotonic_time() + G_USEC_PER_SEC / 4);
   }
   g_mutex_unlock(&pool.mutex);
   g_thread_pool_free(threads, FALSE, TRUE);

@@ -16,23 +16,24 @@
 
 /* What is known of a set, as text; rules look for words in these. */
 typedef enum {
-  CSIM_FACT_NAME,       /* slug, or the file's name; "nccl2:Ring-LL:all_reduce" where a file holds several sets */
-  CSIM_FACT_FILE,       /* path as given */
-  CSIM_FACT_TAG,        /* the tag column of a file of several sets */
+  CSIM_FACT_NAME, /* slug, or the file's name; "nccl2:Ring-LL:all_reduce" where a file holds several sets */
+  CSIM_FACT_FILE, /* path as given */
+  CSIM_FACT_TAG,  /* the tag column of a file of several sets */
   CSIM_FACT_HARDWARE,
   CSIM_FACT_FABRIC,
   CSIM_FACT_COLLECTIVE,
-  CSIM_FACT_ALGO,       /* "ring", "NVLS enabled": what the publisher calls the series */
-  CSIM_FACT_NCCL,       /* version text */
-  CSIM_FACT_ENV,        /* variables and command line as far as they are told */
+  CSIM_FACT_ALGO, /* "ring", "NVLS enabled": what the publisher calls the series */
+  CSIM_FACT_NCCL, /* version text */
+  CSIM_FACT_ENV,  /* variables and command line as far as they are told */
   CSIM_FACT_NOTES,
   CSIM_FACT_CONFIDENCE, /* the index's own word: "high", "medium", "low" */
   CSIM_N_FACTS
 } CsimFact;
-extern const char *const csim_fact_names[CSIM_N_FACTS + 1]; /* the keys of "match" in a targets file, NULL-ended */
+/* The keys of "match" in a targets file, NULL-ended. */
+extern const char *const csim_fact_names[CSIM_N_FACTS + 1];
 
 typedef struct {
-  CsimBytes size;    /* the size column of nccl-tests */
+  CsimBytes size; /* the size column of nccl-tests */
   CsimType type;
   CsimOp op;
   double time_us;    /* 0: not published */
@@ -44,21 +45,23 @@ typedef struct {
   char *facts[CSIM_N_FACTS]; /* NULL: unknown */
   guint n_nodes, n_gpus;     /* hosts, GPUs in all; 0: unknown */
   CsimColl coll;
-  CsimLaunch launch;         /* with has_launch: what the log itself says */
+  CsimLaunch launch; /* with has_launch: what the log itself says */
   gboolean has_coll, has_launch;
-  int iters;                 /* 0: not said */
-  GArray *rows;              /* CsimMeasuredRow, sorted by size; out of place where there is a choice */
-  char *unusable;            /* why it cannot be compared at all ("no rows with a collective"), or NULL */
+  int iters;      /* 0: not said */
+  GArray *rows;   /* CsimMeasuredRow, sorted by size; out of place where there is a choice */
+  char *unusable; /* why it cannot be compared at all ("no rows with a collective"), or NULL */
 } CsimMeasuredSet;
 CsimMeasuredSet *csim_measured_set_new(void);
 void csim_measured_set_free(gpointer set);
-void csim_measured_set_settle(CsimMeasuredSet *set); /* sorts the rows by size; repeats of a size become one row, their medians */
+void csim_measured_set_settle(
+    CsimMeasuredSet *set); /* sorts the rows by size; repeats of a size become one row, their medians */
 void csim_measured_fact(CsimMeasuredSet *set, CsimFact fact, const char *text); /* NULL or "" leaves it */
 
 /* --- readers (validate-csv.c, validate-log.c, validate-index.c) ---
  * Each appends its sets (CsimMeasuredSet*) to `sets`. FALSE: the file cannot be read. Junk lines are skipped and counted in NOTES. */
 gboolean csim_measured_csv(GPtrArray *sets, const char *name, const char *text, gsize length, GError **error);
-gboolean csim_measured_file(GPtrArray *sets, const char *path, GError **error); /* CSV by its name, else a log */
+gboolean csim_measured_file(GPtrArray *sets, const char *path,
+                            GError **error); /* CSV by its name, else a log */
 /* Files below a folder, in order of their paths; index (INDEX.tsv) adds what it knows of DIR/slug.csv, and rows without a file become
  * unusable sets. index NULL: DIR/INDEX.tsv if it is there. */
 gboolean csim_measured_folder(GPtrArray *sets, const char *folder, const char *index, GError **error);
@@ -71,17 +74,17 @@ void csim_targets_free(CsimTargets *targets);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CsimTargets, csim_targets_free)
 
 typedef struct {
-  char *skip;             /* why it is not run, or NULL */
-  char *node;             /* shipped node or XML file */
-  char *target;           /* what the run gets: the node, or a cluster as JSON text */
-  char *label;            /* for people: "dgx-b200*4 roce sharp" */
+  char *skip;                   /* why it is not run, or NULL */
+  char *node;                   /* shipped node or XML file */
+  char *target;                 /* what the run gets: the node, or a cluster as JSON text */
+  char *label;                  /* for people: "dgx-b200*4 roce sharp" */
   guint n_nodes, gpus_per_node; /* 0: as the target says */
-  GPtrArray *variables;   /* "NCCL_X=V", NULL-ended */
-  GPtrArray *constants;   /* "name=value" for the catalogue, NULL-ended */
+  GPtrArray *variables;         /* "NCCL_X=V", NULL-ended */
+  GPtrArray *constants;         /* "name=value" for the catalogue, NULL-ended */
   CsimLaunch launch;
   gboolean virtual_machine;
   int iters;
-  gboolean derive;        /* constants were fitted on it */
+  gboolean derive;         /* constants were fitted on it */
   char *derive_from, *why; /* which ones; what is known about its error; NULL: nothing */
 } CsimResolved;
 CsimResolved *csim_targets_resolve(const CsimTargets *targets, const CsimMeasuredSet *set);
@@ -101,27 +104,36 @@ typedef struct {
   int n_channels;
 } CsimCompared;
 
-typedef struct { guint n; double median, p90, max, bias; } CsimErrorStats; /* n 0: the rest is NAN */
-enum { CSIM_CLASS_S, CSIM_CLASS_M, CSIM_CLASS_L, CSIM_N_CLASSES }; /* below 64 KiB, below 16 MiB, from 16 MiB */
+typedef struct {
+  guint n;
+  double median, p90, max, bias;
+} CsimErrorStats; /* n 0: the rest is NAN */
+enum {
+  CSIM_CLASS_S,
+  CSIM_CLASS_M,
+  CSIM_CLASS_L,
+  CSIM_N_CLASSES
+}; /* below 64 KiB, below 16 MiB, from 16 MiB */
 
 typedef struct {
   CsimMeasuredSet *set;
   CsimResolved *resolved;
-  GArray *rows;        /* CsimCompared */
+  GArray *rows; /* CsimCompared */
   CsimErrorStats all, by_class[CSIM_N_CLASSES];
   gboolean busbw_only;
-  char *skipped;       /* why there is no result or why it does not count; NULL: counts */
-  char *note;          /* "time limit after 5 of 21 sizes"; NULL: complete */
+  char *skipped; /* why there is no result or why it does not count; NULL: counts */
+  char *note;    /* "time limit after 5 of 21 sizes"; NULL: complete */
   double wall_s;
 } CsimSetResult;
 
 typedef struct {
-  guint n_sets, n_rows;  /* that count */
-  double median_error, median_error_large, p90_sets; /* over sets: median of medians, of medians from 16 MiB, 90th percentile of medians */
+  guint n_sets, n_rows; /* that count */
+  double median_error, median_error_large,
+      p90_sets; /* over sets: median of medians, of medians from 16 MiB, 90th percentile of medians */
 } CsimKindSummary;
 
 typedef struct {
-  GPtrArray *sets;       /* CsimSetResult*, in order of the input */
+  GPtrArray *sets; /* CsimSetResult*, in order of the input */
   CsimKindSummary check, derive;
   guint n_skipped;
   uint64_t catalogue_digest;
@@ -129,14 +141,14 @@ typedef struct {
 
 typedef struct {
   const CsimTargets *targets;
-  const char *target;            /* for every set, or NULL */
-  double limit_s;                /* processor time of a set; 0: none */
-  int jobs;                      /* threads */
-  gboolean all;                  /* also run what does not count, if it can be placed */
+  const char *target; /* for every set, or NULL */
+  double limit_s;     /* processor time of a set; 0: none */
+  int jobs;           /* threads */
+  gboolean all;       /* also run what does not count, if it can be placed */
   CsimFidelity fidelity;
   uint64_t seed;
   const char *catalogue_file;
-  const char *const *constants;  /* "name=value" or NULL */
+  const char *const *constants; /* "name=value" or NULL */
   const volatile int *interrupt;
   void (*progress)(guint done, guint of, void *data); /* from this thread; may be NULL */
   void *data;

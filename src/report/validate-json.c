@@ -14,12 +14,14 @@ static void member_null_or_text(GString *out, const char *key, const char *text)
   g_string_append(out, "null");
 }
 
-/* --- sizes ----------------------------------------------------------------------------------------------------------------------- */
+/* --- sizes ---------------------------------------------------------------------- */
 
 static void positive_or_null(GString *out, const char *key, double value) {
   csim_jsonw_key(out, key);
-  if (value > 0) csim_jsonw_number(out, value);
-  else g_string_append(out, "null");
+  if (value > 0)
+    csim_jsonw_number(out, value);
+  else
+    g_string_append(out, "null");
 }
 
 static void size_object(GString *out, const CsimCompared *c) {
@@ -48,7 +50,7 @@ static void size_array(GString *out, const CsimSetResult *r) {
   g_string_append_c(out, ']');
 }
 
-/* --- sets ------------------------------------------------------------------------------------------------------------------------ */
+/* --- sets ----------------------------------------------------------------------- */
 
 static void text_array(GString *out, const char *key, const GPtrArray *texts) {
   csim_jsonw_key(out, key);
@@ -77,7 +79,8 @@ static void set_object(GString *out, const CsimSetResult *r, gboolean verbose) {
   csim_jsonw_member_string(out, "name", csim_set_name(r));
   member_null_or_text(out, "target", r->resolved->label);
   csim_jsonw_member_string(out, "kind", r->resolved->derive ? "derive" : "check");
-  member_null_or_text(out, "collective", r->set->has_coll ? csim_coll_name(r->set->coll) : r->set->facts[CSIM_FACT_COLLECTIVE]);
+  member_null_or_text(out, "collective",
+                      r->set->has_coll ? csim_coll_name(r->set->coll) : r->set->facts[CSIM_FACT_COLLECTIVE]);
   errors(out, r);
   member_null_or_text(out, "skipped", r->skipped);
   member_null_or_text(out, "note", r->note);
@@ -119,7 +122,7 @@ void csim_report_validation_json(GString *out, const CsimValidation *v, gboolean
   g_string_append(out, "}}\n");
 }
 
-/* --- CSV ------------------------------------------------------------------------------------------------------------------------- */
+/* --- CSV ------------------------------------------------------------------------ */
 
 static void csv_number(GString *out, double value) {
   char number[G_ASCII_DTOSTR_BUF_SIZE];
@@ -133,21 +136,25 @@ static void csv_signed(GString *out, double value) {
 }
 
 void csim_report_validation_csv(GString *out, const CsimValidation *v) {
-  g_string_append(out, "set,kind,target,collective,size_bytes,type,measured_time_us,measured_busbw_gbps,time_us,busbw_gbps,error,bias,algo,proto,channels\n");
+  g_string_append(out, "set,kind,target,collective,size_bytes,type,measured_time_us,measured_busbw_gbps,time_"
+                       "us,busbw_gbps,error,bias,algo,proto,channels\n");
   for (guint i = 0; i < v->sets->len; i++) {
     const CsimSetResult *r = (const CsimSetResult *)g_ptr_array_index(v->sets, i);
     for (guint k = 0; k < r->rows->len; k++) {
       const CsimCompared *c = &g_array_index(r->rows, CsimCompared, k);
-      g_autofree char *name = g_strdelimit(g_strdup(csim_set_name(r)), ",\"\n", ';'), *target = g_strdelimit(g_strdup(r->resolved->label), ",\"\n", ';');
-      g_string_append_printf(out, "%s,%s,%s,%s,%" PRId64 ",%s", name, r->resolved->derive ? "derive" : "check", target, csim_coll_name(r->set->coll), c->measured.size,
-                             csim_type_name(c->measured.type));
+      g_autofree char *name = g_strdelimit(g_strdup(csim_set_name(r)), ",\"\n", ';'),
+                      *target = g_strdelimit(g_strdup(r->resolved->label), ",\"\n", ';');
+      g_string_append_printf(out, "%s,%s,%s,%s,%" PRId64 ",%s", name,
+                             r->resolved->derive ? "derive" : "check", target, csim_coll_name(r->set->coll),
+                             c->measured.size, csim_type_name(c->measured.type));
       csv_number(out, c->measured.time_us);
       csv_number(out, c->measured.busbw_gbps);
       csv_number(out, c->time_us);
       csv_number(out, c->busbw_gbps);
       csv_signed(out, c->error);
       csv_signed(out, c->slower);
-      g_string_append_printf(out, ",%s,%s,%d\n", csim_algo_name(c->algo), c->algo == CSIM_ALGO_P2P ? "none" : csim_proto_name(c->proto), c->n_channels);
+      g_string_append_printf(out, ",%s,%s,%d\n", csim_algo_name(c->algo),
+                             c->algo == CSIM_ALGO_P2P ? "none" : csim_proto_name(c->proto), c->n_channels);
     }
   }
 }

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* --- order ----------------------------------------------------------------------------------------------------------------------- */
+/* --- order ---------------------------------------------------------------------- */
 
 static int by_error(gconstpointer a, gconstpointer b) {
   const CsimSetResult *x = *(const CsimSetResult *const *)a, *y = *(const CsimSetResult *const *)b;
@@ -29,7 +29,7 @@ static GPtrArray *counted(const CsimValidation *v, gboolean derive) {
   return out;
 }
 
-/* --- lines ------------------------------------------------------------------------------------------------------------------------ */
+/* --- lines ---------------------------------------------------------------------- */
 
 static void cell(GString *out, double fraction, gboolean sign) {
   g_autofree char *text = csim_percent(fraction, sign);
@@ -37,7 +37,8 @@ static void cell(GString *out, double fraction, gboolean sign) {
 }
 
 static void set_line(GString *out, const CsimSetResult *r) {
-  g_string_append_printf(out, "| %s | %s%s | %u |", csim_set_name(r), r->resolved->label, r->busbw_only ? " (busbw)" : "", r->all.n);
+  g_string_append_printf(out, "| %s | %s%s | %u |", csim_set_name(r), r->resolved->label,
+                         r->busbw_only ? " (busbw)" : "", r->all.n);
   cell(out, r->all.median, FALSE);
   cell(out, r->all.p90, FALSE);
   cell(out, r->all.max, FALSE);
@@ -48,7 +49,10 @@ static void set_line(GString *out, const CsimSetResult *r) {
 }
 
 static void table(GString *out, const char *title, const GPtrArray *sets) {
-  g_string_append_printf(out, "\n## %s\n\n| set | target | rows | median | p90 | max | bias | S | M | L | what is known |\n|---|---|---|---|---|---|---|---|---|---|---|\n", title);
+  g_string_append_printf(out,
+                         "\n## %s\n\n| set | target | rows | median | p90 | max | bias | S | M | L | what is "
+                         "known |\n|---|---|---|---|---|---|---|---|---|---|---|\n",
+                         title);
   for (guint i = 0; i < sets->len; i++) set_line(out, (const CsimSetResult *)g_ptr_array_index(sets, i));
 }
 
@@ -71,21 +75,28 @@ static void left_out(GString *out, const CsimValidation *v) {
   const char *reason = "";
   for (guint i = 0; i < sets->len; i++) {
     const CsimSetResult *r = (const CsimSetResult *)g_ptr_array_index(sets, i);
-    g_string_append_printf(out, !strcmp(reason, r->skipped) ? ", %s%s" : "\n* %s: %s", !strcmp(reason, r->skipped) ? "" : r->skipped, csim_set_name(r));
+    g_string_append_printf(out, !strcmp(reason, r->skipped) ? ", %s%s" : "\n* %s: %s",
+                           !strcmp(reason, r->skipped) ? "" : r->skipped, csim_set_name(r));
     reason = r->skipped;
   }
   g_string_append_c(out, '\n');
 }
 
-void csim_report_validation_markdown(GString *out, const CsimValidation *v, const char *date, const char *command) {
+void csim_report_validation_markdown(GString *out, const CsimValidation *v, const char *date,
+                                     const char *command) {
   g_autoptr(GPtrArray) check = counted(v, FALSE), derive = counted(v, TRUE);
   g_string_append_printf(out,
-                         "# Accuracy\n\nEvery published or own measurement that we have, and what the simulator says, worst first. Made by `%s` on %s with collsim %s, constants "
-                         "%016" PRIx64 " (one catalogue for all). Do not edit: rules, splits and explanations are in `experiments/validation/targets.json`.\n\n",
+                         "# Accuracy\n\nEvery published or own measurement that we have, and what the "
+                         "simulator says, worst first. Made by `%s` on %s with collsim %s, constants "
+                         "%016" PRIx64 " (one catalogue for all). Do not edit: rules, splits and "
+                                       "explanations are in `experiments/validation/targets.json`.\n\n",
                          command, date, COLLSIM_VERSION, v->catalogue_digest);
-  g_string_append(out, "Errors in %: |predicted / measured - 1| of the time, or of busbw where a set has nothing else. Bias: predicted time above (+) or below (-) the "
-                       "measured. S: below 64 KiB, M: below 16 MiB, L: from 16 MiB, medians. *check*: no constant was fitted on it; *derive*: some were.\n\n"
-                       "| | sets | rows | median over sets of the median error | the same from 16 MiB | 9 of 10 sets within |\n|---|---|---|---|---|---|\n");
+  g_string_append(out, "Errors in %: |predicted / measured - 1| of the time, or of busbw where a set has "
+                       "nothing else. Bias: predicted time above (+) or below (-) the "
+                       "measured. S: below 64 KiB, M: below 16 MiB, L: from 16 MiB, medians. *check*: no "
+                       "constant was fitted on it; *derive*: some were.\n\n"
+                       "| | sets | rows | median over sets of the median error | the same from 16 MiB | 9 of "
+                       "10 sets within |\n|---|---|---|---|---|---|\n");
   kind_line(out, "check", &v->check);
   kind_line(out, "derive", &v->derive);
   table(out, "Check", check);

@@ -38,9 +38,11 @@ static char *data_text(const CsimSetResult *r) {
 static char *script_text(const CsimSetResult *r, const char *path, const char *data_path, uint64_t digest) {
   GString *out = g_string_new(NULL);
   g_autofree char *median = csim_percent(r->all.median, FALSE), *p90 = csim_percent(r->all.p90, FALSE);
-  g_autofree char *subheading = g_strdup_printf("%s on %s; error %s %% median, %s %% p90%s", csim_coll_name(r->set->coll), r->resolved->label, median, p90,
-                                                r->resolved->derive ? "; constants were derived from it" : "");
-  g_autofree char *source = g_strdup_printf("collsim %s, constants %08x", COLLSIM_VERSION, (guint)(digest >> 32));
+  g_autofree char *subheading = g_strdup_printf(
+      "%s on %s; error %s %% median, %s %% p90%s", csim_coll_name(r->set->coll), r->resolved->label, median,
+      p90, r->resolved->derive ? "; constants were derived from it" : "");
+  g_autofree char *source =
+      g_strdup_printf("collsim %s, constants %08x", COLLSIM_VERSION, (guint)(digest >> 32));
   variable(out, "output", path);
   variable(out, "data", data_path);
   variable(out, "heading", csim_set_name(r));
@@ -56,7 +58,8 @@ static gboolean run_gnuplot(const char *script_path, const char *path, GError **
   const char *argv[] = {"gnuplot", script_path, NULL};
   g_autofree char *words = NULL;
   int status = 0;
-  if (!g_spawn_sync(NULL, (char **)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, &words, &status, error)) return FALSE;
+  if (!g_spawn_sync(NULL, (char **)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, &words, &status, error))
+    return FALSE;
   if (status == 0) return TRUE;
   g_strdelimit(g_strstrip(words), "\n", ' ');
   g_set_error(error, CSIM_ERROR, CSIM_ERROR_IO, "%s: gnuplot failed: %s", path, words);
@@ -70,18 +73,22 @@ static char *page_path(const char *folder, const char *name) {
   return g_build_filename(folder, file[0] == '.' ? file + 1 : file, NULL);
 }
 
-static gboolean draw(const char *temporary, const char *folder, const CsimSetResult *r, uint64_t digest, GError **error) {
-  g_autofree char *data_path = g_build_filename(temporary, "set.dat", NULL), *script_path = g_build_filename(temporary, "set.gp", NULL);
+static gboolean draw(const char *temporary, const char *folder, const CsimSetResult *r, uint64_t digest,
+                     GError **error) {
+  g_autofree char *data_path = g_build_filename(temporary, "set.dat", NULL),
+                  *script_path = g_build_filename(temporary, "set.gp", NULL);
   g_autofree char *path = page_path(folder, csim_set_name(r));
   g_autofree char *data = data_text(r), *script = script_text(r, path, data_path, digest);
-  gboolean drawn = g_file_set_contents(data_path, data, -1, error) && g_file_set_contents(script_path, script, -1, error) &&
+  gboolean drawn = g_file_set_contents(data_path, data, -1, error) &&
+                   g_file_set_contents(script_path, script, -1, error) &&
                    run_gnuplot(script_path, path, error);
   g_unlink(data_path);
   g_unlink(script_path);
   return drawn;
 }
 
-gboolean csim_report_validation_plots(const CsimValidation *v, const char *folder, guint *n_pages, GError **error) {
+gboolean csim_report_validation_plots(const CsimValidation *v, const char *folder, guint *n_pages,
+                                      GError **error) {
   *n_pages = 0;
   if (!csim_plot_check("page.svg", error)) return FALSE;
   if (g_mkdir_with_parents(folder, 0777)) {

@@ -15,10 +15,12 @@ void csim_report_validation_json(GString *out, const CsimValidation *validation,
 /* A line a size of every set that was run, with what was measured and predicted. */
 void csim_report_validation_csv(GString *out, const CsimValidation *validation);
 /* docs/accuracy.md. date: "2026-11-30"; command: what makes the page again. */
-void csim_report_validation_markdown(GString *out, const CsimValidation *validation, const char *date, const char *command);
+void csim_report_validation_markdown(GString *out, const CsimValidation *validation, const char *date,
+                                     const char *command);
 
 /* A page a set into folder/NAME.svg (made if it is missing), drawn by gnuplot; *n_pages is how many. */
-gboolean csim_report_validation_plots(const CsimValidation *validation, const char *folder, guint *n_pages, GError **error);
+gboolean csim_report_validation_plots(const CsimValidation *validation, const char *folder, guint *n_pages,
+                                      GError **error);
 
 /* "all_reduce", "8.3 %", "-" for NAN: pieces that the forms share. Callers free. */
 const char *csim_set_name(const CsimSetResult *result);

@@ -15,7 +15,8 @@ static void check_set(const CsimMeasuredSet *set) {
     g_assert_true(row->time_us > 0 || row->busbw_gbps > 0);
     g_assert_cmpuint(row->loc.line, >, 0);
   }
-  for (int f = 0; f < CSIM_N_FACTS; f++) g_assert_true(!set->facts[f] || g_utf8_validate(set->facts[f], -1, NULL));
+  for (int f = 0; f < CSIM_N_FACTS; f++)
+    g_assert_true(!set->facts[f] || g_utf8_validate(set->facts[f], -1, NULL));
 }
 
 /* What the rules make of any description: a run or a reason, never neither. */

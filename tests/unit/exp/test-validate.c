@@ -5,9 +5,15 @@
 #include <math.h>
 #include <string.h>
 
-static GPtrArray *sets_new(void) { return g_ptr_array_new_with_free_func(csim_measured_set_free); }
-static CsimMeasuredSet *set_at(const GPtrArray *sets, guint i) { return (CsimMeasuredSet *)g_ptr_array_index(sets, i); }
-static CsimMeasuredRow row_at(const CsimMeasuredSet *set, guint i) { return g_array_index(set->rows, CsimMeasuredRow, i); }
+static GPtrArray *sets_new(void) {
+  return g_ptr_array_new_with_free_func(csim_measured_set_free);
+}
+static CsimMeasuredSet *set_at(const GPtrArray *sets, guint i) {
+  return (CsimMeasuredSet *)g_ptr_array_index(sets, i);
+}
+static CsimMeasuredRow row_at(const CsimMeasuredSet *set, guint i) {
+  return g_array_index(set->rows, CsimMeasuredRow, i);
+}
 
 static GPtrArray *read_csv(const char *name, const char *text) {
   GPtrArray *sets = sets_new();
@@ -21,13 +27,15 @@ static char *root_path(const char *path) {
   return g_build_filename(root ? root : ".", path, NULL);
 }
 
-/* --- CSV ------------------------------------------------------------------------------------------------------------------------- */
+/* --- CSV ------------------------------------------------------------------------ */
 
 static void test_csv_plain(void) {
-  g_autoptr(GPtrArray) sets = read_csv("a/alps_2n.csv",
-    "# hardware: GH200, 4 GPU a node\r\n# nodes: 2  gpus_total: 8  fabric: Slingshot-11\n# nccl_version: 2.23\n# env: defaults\n"
-    "collective,size_bytes,count,dtype,op,time_us,algbw_GBps,busbw_GBps,in_place(0/1)\n"
-    "all_reduce,16,4,float,sum,30.5,0.00,0.00,0\nall_reduce,16,4,float,sum,1.0,0.00,0.00,1\nall_reduce,8,2,half,sum,20.25,0.00,0.00,0\n");
+  g_autoptr(GPtrArray) sets = read_csv(
+      "a/alps_2n.csv", "# hardware: GH200, 4 GPU a node\r\n# nodes: 2  gpus_total: 8  fabric: "
+                       "Slingshot-11\n# nccl_version: 2.23\n# env: defaults\n"
+                       "collective,size_bytes,count,dtype,op,time_us,algbw_GBps,busbw_GBps,in_place(0/1)\n"
+                       "all_reduce,16,4,float,sum,30.5,0.00,0.00,0\nall_reduce,16,4,float,sum,1.0,0.00,0.00,"
+                       "1\nall_reduce,8,2,half,sum,20.25,0.00,0.00,0\n");
   g_assert_cmpuint(sets->len, ==, 1);
   const CsimMeasuredSet *set = set_at(sets, 0);
   g_assert_cmpstr(set->facts[CSIM_FACT_NAME], ==, "alps_2n");
@@ -46,8 +54,9 @@ static void test_csv_plain(void) {
 }
 
 static void test_csv_busbw_only(void) {
-  g_autoptr(GPtrArray) sets = read_csv("x.csv", "collective,size_bytes,count,dtype,op,time_us,algbw_GBps,busbw_GBps,in_place(0/1)\n"
-                                                "all_gather,1024,1,float,none,,,324.1,\nall_gather,2048,1,float,none,,2.0,,\n");
+  g_autoptr(GPtrArray) sets =
+      read_csv("x.csv", "collective,size_bytes,count,dtype,op,time_us,algbw_GBps,busbw_GBps,in_place(0/1)\n"
+                        "all_gather,1024,1,float,none,,,324.1,\nall_gather,2048,1,float,none,,2.0,,\n");
   const CsimMeasuredSet *set = set_at(sets, 0);
   g_assert_cmpuint(set->rows->len, ==, 2);
   g_assert_cmpfloat(row_at(set, 0).busbw_gbps, ==, 324.1);
@@ -56,7 +65,8 @@ static void test_csv_busbw_only(void) {
 }
 
 static void test_csv_series(void) {
-  g_autoptr(GPtrArray) sets = read_csv("pair.csv", "tag,gpus,collective,size_bytes,time_us,algbw_GBps\nRing-LL,2,all_reduce,8,10,0\nRing-LL,2,all_reduce,16,11,0\n"
+  g_autoptr(GPtrArray) sets = read_csv("pair.csv", "tag,gpus,collective,size_bytes,time_us,algbw_GBps\nRing-"
+                                                   "LL,2,all_reduce,8,10,0\nRing-LL,2,all_reduce,16,11,0\n"
                                                    "default,2,all_gather,8,12,0\n");
   g_assert_cmpuint(sets->len, ==, 2);
   g_assert_cmpstr(set_at(sets, 0)->facts[CSIM_FACT_NAME], ==, "pair:Ring-LL:2:all_reduce");
@@ -68,15 +78,22 @@ static void test_csv_series(void) {
 
 /* Three repeats of a size: the median; an even number: the mean of the middle two. */
 static void test_csv_repeats(void) {
-  g_autoptr(GPtrArray) sets = read_csv("r.csv", "collective,size_bytes,time_us\nreduce,64,30\nreduce,64,10\nreduce,64,20\nreduce,128,1\nreduce,128,2\n");
+  g_autoptr(GPtrArray) sets = read_csv("r.csv", "collective,size_bytes,time_us\nreduce,64,30\nreduce,64,"
+                                                "10\nreduce,64,20\nreduce,128,1\nreduce,128,2\n");
   g_assert_cmpuint(set_at(sets, 0)->rows->len, ==, 2);
   g_assert_cmpfloat(row_at(set_at(sets, 0), 0).time_us, ==, 20);
   g_assert_cmpfloat(row_at(set_at(sets, 0), 1).time_us, ==, 1.5);
 }
 
 static void test_csv_junk(void) {
-  static const char *const texts[] = {"", "\n\n", "# hardware: x", "a,b,c\n1,2,3\n", "collective,size_bytes,time_us\nall_reduce,-1,3\nall_reduce,x,3\nall_reduce,8,nan\nall_reduce,8,-2\nnot_one,8,1\nall_reduce\n",
-                                      "test,size_bytes,bw_GBps,lat_us\nce,8,1,2\n", ",,,,,\n\xff\xfe,\x01\n"};
+  static const char *const texts[] = {"",
+                                      "\n\n",
+                                      "# hardware: x",
+                                      "a,b,c\n1,2,3\n",
+                                      "collective,size_bytes,time_us\nall_reduce,-1,3\nall_reduce,x,3\nall_"
+                                      "reduce,8,nan\nall_reduce,8,-2\nnot_one,8,1\nall_reduce\n",
+                                      "test,size_bytes,bw_GBps,lat_us\nce,8,1,2\n",
+                                      ",,,,,\n\xff\xfe,\x01\n"};
   for (guint i = 0; i < G_N_ELEMENTS(texts); i++) {
     g_autoptr(GPtrArray) sets = read_csv("junk.csv", texts[i]);
     g_assert_cmpuint(sets->len, ==, 1);
@@ -85,18 +102,25 @@ static void test_csv_junk(void) {
   }
 }
 
-/* --- logs and folders ------------------------------------------------------------------------------------------------------------ */
+/* --- logs and folders ----------------------------------------------------------- */
 
 static const char log_text[] =
-  "# Collective test starting: all_reduce_perf\n# nThread 1 nGpus 8 minBytes 8 maxBytes 16 step: 2(factor) warmup iters: 1 iters: 20 agg iters: 1 validation: 1 graph: 0\n#\n"
-  "# Using devices\n#  Rank  0 Group  0 Pid 1 on node1 device  0 [0000:0f:00] NVIDIA H100 80GB HBM3\n#  Rank  1 Group  0 Pid 1 on node1 device  1 [0000:10:00] NVIDIA H100 80GB HBM3\n#\n"
-  "#                                                              out-of-place                       in-place\n"
-  "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong\n"
-  "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)\n"
-  "           8             2     float     sum      -1    30.00    0.00    0.00      0    31.00    0.00    0.00      0\n"
-  "node1:1:1 [0] NCCL INFO NCCL_ALGO set by environment to Ring.\n"
-  "          16             4     float     sum      -1    33.00    0.00    0.00      0    31.00    0.00    0.00      0\n"
-  "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 0.1\n";
+    "# Collective test starting: all_reduce_perf\n# nThread 1 nGpus 8 minBytes 8 maxBytes 16 step: 2(factor) "
+    "warmup iters: 1 iters: 20 agg iters: 1 validation: 1 graph: 0\n#\n"
+    "# Using devices\n#  Rank  0 Group  0 Pid 1 on node1 device  0 [0000:0f:00] NVIDIA H100 80GB HBM3\n#  "
+    "Rank  1 Group  0 Pid 1 on node1 device  1 [0000:10:00] NVIDIA H100 80GB HBM3\n#\n"
+    "#                                                              out-of-place                       "
+    "in-place\n"
+    "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   "
+    "busbw #wrong\n"
+    "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  "
+    "(GB/s)\n"
+    "           8             2     float     sum      -1    30.00    0.00    0.00      0    31.00    0.00   "
+    " 0.00      0\n"
+    "node1:1:1 [0] NCCL INFO NCCL_ALGO set by environment to Ring.\n"
+    "          16             4     float     sum      -1    33.00    0.00    0.00      0    31.00    0.00   "
+    " 0.00      0\n"
+    "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 0.1\n";
 
 static char *temporary_folder(void) {
   char *folder = g_dir_make_tmp("collsim-test-XXXXXX", NULL);
@@ -141,8 +165,9 @@ static void test_folder(void) {
   put_file(folder, "run.log", log_text);
   put_file(folder, "notes.txt", "nothing here\n");
   put_file(folder, "one.csv", "collective,size_bytes,time_us\nreduce,64,30\n");
-  put_file(folder, "INDEX.tsv", "slug\thardware\tnodes\tgpus\tfabric\tcollective\talgo_proto\n"
-                                "one\tH200 SXM\t1\t8\tNVSwitch\treduce\tRing\ngone\tH100\t2\t16\tIB\tall_reduce\tdefault\n");
+  put_file(folder, "INDEX.tsv",
+           "slug\thardware\tnodes\tgpus\tfabric\tcollective\talgo_proto\n"
+           "one\tH200 SXM\t1\t8\tNVSwitch\treduce\tRing\ngone\tH100\t2\t16\tIB\tall_reduce\tdefault\n");
   g_assert_true(csim_measured_folder(sets, folder, NULL, NULL));
   g_assert_cmpuint(sets->len, ==, 3);
   g_assert_cmpstr(set_at(sets, 0)->facts[CSIM_FACT_HARDWARE], ==, "H200 SXM");
@@ -152,7 +177,7 @@ static void test_folder(void) {
   remove_folder(folder);
 }
 
-/* --- words and rules ------------------------------------------------------------------------------------------------------------- */
+/* --- words and rules ------------------------------------------------------------ */
 
 static void test_words(void) {
   g_assert_true(csim_words_match("8x H100 SXM", "H100"));
@@ -175,19 +200,27 @@ typedef struct {
 } Mapping;
 
 static const Mapping mappings[] = {
-  {"H100 SXM5 80GB, NVSwitch NVLink4, 2 GPUs used", "NVLink4/NVSwitch", "default", NULL, 1, 2, "dgx-h100 -g 2", "", NULL},
-  {"B200 SXM, 8 GPU/node", "InfiniBand NDR 8x400G/node", "tree", "NCCL_ALGO=Tree NCCL_NVLS_ENABLE=0; iters 20", 4, 32, "dgx-b200*4 -g 8", "NCCL_ALGO=Tree NCCL_NVLS_ENABLE=0", NULL},
-  {"B200 SXM", "InfiniBand NDR + SHARP", "sharpcollnetchain", NULL, 16, 128, "dgx-b200*16 -g 8 sharp", "NCCL_ALGO=CollNetChain NCCL_COLLNET_ENABLE=1", NULL},
-  {"GH200 (4 GPU/node), Slingshot", "Slingshot-11 4x200G/node (dragonfly)", "default", "NCCL_CROSS_NIC=1", 64, 256, "gh200-4gpu*64 -g 4 slingshot", "NCCL_CROSS_NIC=1", NULL},
-  {"GB200 NVL72, 4 GPU/node", "NVLink5 NVL72", "default", NULL, 18, 72, "gb200-nvl72 -g 72", "", NULL},
-  {"GB300 NVL72, 4 GPU/node", "NVLink5 NVL72 + RoCEv2 8x400G/node", "default", NULL, 32, 128, "gb300-nvl72*2 -g 64 roce", "", NULL},
-  {"A100-SXM4-40GB p4d.24xlarge", "EFA 4x100G", "default", NULL, 2, 16, "aws-p4d*2 -g 8 efa", "", NULL},
-  {"A100-SXM4 Polaris", "Slingshot-11 2x200G/node", "default", "(1) default: no NCCL env, TCP sockets over Slingshot", 2, 8, "polaris*2 -g 4 socket", "", NULL},
-  {"H800 SXM 80GB, 8 GPU", "NVLink4", "Ring/Simple", NULL, 1, 8, "hgx-h800 -g 8", "NCCL_ALGO=Ring NCCL_PROTO=Simple", NULL},
-  {"AMD MI300X", "xGMI", "default", NULL, 1, 8, NULL, NULL, "AMD"},
-  {"H100 SXM5, a3-mega", "GPUDirect-TCPXO 8x200G", "default", NULL, 2, 16, NULL, NULL, "TCPX"},
-  {"Quantum abacus", "string", "default", NULL, 1, 8, NULL, NULL, "no rule for hardware"},
-  {"B200 SXM, 8 GPU/node", "IB", "default", NULL, 2, 15, "dgx-b200*2", NULL, "do not divide"},
+    {"H100 SXM5 80GB, NVSwitch NVLink4, 2 GPUs used", "NVLink4/NVSwitch", "default", NULL, 1, 2,
+     "dgx-h100 -g 2", "", NULL},
+    {"B200 SXM, 8 GPU/node", "InfiniBand NDR 8x400G/node", "tree",
+     "NCCL_ALGO=Tree NCCL_NVLS_ENABLE=0; iters 20", 4, 32, "dgx-b200*4 -g 8",
+     "NCCL_ALGO=Tree NCCL_NVLS_ENABLE=0", NULL},
+    {"B200 SXM", "InfiniBand NDR + SHARP", "sharpcollnetchain", NULL, 16, 128, "dgx-b200*16 -g 8 sharp",
+     "NCCL_ALGO=CollNetChain NCCL_COLLNET_ENABLE=1", NULL},
+    {"GH200 (4 GPU/node), Slingshot", "Slingshot-11 4x200G/node (dragonfly)", "default", "NCCL_CROSS_NIC=1",
+     64, 256, "gh200-4gpu*64 -g 4 slingshot", "NCCL_CROSS_NIC=1", NULL},
+    {"GB200 NVL72, 4 GPU/node", "NVLink5 NVL72", "default", NULL, 18, 72, "gb200-nvl72 -g 72", "", NULL},
+    {"GB300 NVL72, 4 GPU/node", "NVLink5 NVL72 + RoCEv2 8x400G/node", "default", NULL, 32, 128,
+     "gb300-nvl72*2 -g 64 roce", "", NULL},
+    {"A100-SXM4-40GB p4d.24xlarge", "EFA 4x100G", "default", NULL, 2, 16, "aws-p4d*2 -g 8 efa", "", NULL},
+    {"A100-SXM4 Polaris", "Slingshot-11 2x200G/node", "default",
+     "(1) default: no NCCL env, TCP sockets over Slingshot", 2, 8, "polaris*2 -g 4 socket", "", NULL},
+    {"H800 SXM 80GB, 8 GPU", "NVLink4", "Ring/Simple", NULL, 1, 8, "hgx-h800 -g 8",
+     "NCCL_ALGO=Ring NCCL_PROTO=Simple", NULL},
+    {"AMD MI300X", "xGMI", "default", NULL, 1, 8, NULL, NULL, "AMD"},
+    {"H100 SXM5, a3-mega", "GPUDirect-TCPXO 8x200G", "default", NULL, 2, 16, NULL, NULL, "TCPX"},
+    {"Quantum abacus", "string", "default", NULL, 1, 8, NULL, NULL, "no rule for hardware"},
+    {"B200 SXM, 8 GPU/node", "IB", "default", NULL, 2, 15, "dgx-b200*2", NULL, "do not divide"},
 };
 
 static void test_mapping(gconstpointer data) {
@@ -204,8 +237,10 @@ static void test_mapping(gconstpointer data) {
   set->n_nodes = m->nodes;
   set->n_gpus = m->gpus;
   CsimResolved *r = csim_targets_resolve(targets, set);
-  if (m->skip) g_assert_nonnull(strstr(r->skip, m->skip));
-  else g_assert_null(r->skip);
+  if (m->skip)
+    g_assert_nonnull(strstr(r->skip, m->skip));
+  else
+    g_assert_null(r->skip);
   g_assert_cmpstr(r->label, ==, m->label);
   g_autofree char *variables = g_strjoinv(" ", (char **)r->variables->pdata);
   if (m->variables) g_assert_cmpstr(variables, ==, m->variables);
@@ -214,14 +249,22 @@ static void test_mapping(gconstpointer data) {
 }
 
 static void test_bad_targets(void) {
-  static const struct { const char *text, *message; } cases[] = {
-    {"{\"format\": \"collsim-targets-1\", \"machines\": [{\"match\": {\"hardwear\": \"x\"}, \"node\": \"dgx-h100\"}]}", ":1:57: unknown key 'hardwear'"},
-    {"{\"format\": \"collsim-targets-2\", \"machines\": []}", ":1:12: "},
-    {"{\"format\": \"collsim-targets-1\", \"machines\": [{\"match\": {\"nodes\": [1, 2, 3]}, \"node\": \"dgx-h100\"}]}", "3 values; allowed: a number, or [smallest, largest]"},
-    {"{\"format\": \"collsim-targets-1\", \"machines\": [{\"match\": {}}]}", "node"},
-    {"{\"format\": \"collsim-targets-1\", \"machines\": [], \"skip\": [{\"match\": {}}]}", "reason"},
-    {"{\"format\": \"collsim-targets-1\", \"machines\": [], \"settings\": [{\"match\": {}, \"launch\": \"fork\"}]}", "process"},
-    {"[]", "object"},
+  static const struct {
+    const char *text, *message;
+  } cases[] = {
+      {"{\"format\": \"collsim-targets-1\", \"machines\": [{\"match\": {\"hardwear\": \"x\"}, \"node\": "
+       "\"dgx-h100\"}]}",
+       ":1:57: unknown key 'hardwear'"},
+      {"{\"format\": \"collsim-targets-2\", \"machines\": []}", ":1:12: "},
+      {"{\"format\": \"collsim-targets-1\", \"machines\": [{\"match\": {\"nodes\": [1, 2, 3]}, \"node\": "
+       "\"dgx-h100\"}]}",
+       "3 values; allowed: a number, or [smallest, largest]"},
+      {"{\"format\": \"collsim-targets-1\", \"machines\": [{\"match\": {}}]}", "node"},
+      {"{\"format\": \"collsim-targets-1\", \"machines\": [], \"skip\": [{\"match\": {}}]}", "reason"},
+      {"{\"format\": \"collsim-targets-1\", \"machines\": [], \"settings\": [{\"match\": {}, \"launch\": "
+       "\"fork\"}]}",
+       "process"},
+      {"[]", "object"},
   };
   g_autofree char *folder = temporary_folder(), *path = g_build_filename(folder, "t.json", NULL);
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -234,7 +277,7 @@ static void test_bad_targets(void) {
   remove_folder(folder);
 }
 
-/* --- errors ----------------------------------------------------------------------------------------------------------------------- */
+/* --- errors --------------------------------------------------------------------- */
 
 static void test_stats(void) {
   CsimCompared rows[10] = {0};
@@ -243,7 +286,8 @@ static void test_stats(void) {
     rows[i].slower = (i % 2 ? 1 : -1) * 0.01 * (i + 1);
     rows[i].error = fabs(rows[i].slower);
   }
-  CsimErrorStats all = csim_error_stats(rows, 10, 0, INT64_MAX), some = csim_error_stats(rows, 10, 0, 2048), none = csim_error_stats(rows, 10, 1 << 30, INT64_MAX);
+  CsimErrorStats all = csim_error_stats(rows, 10, 0, INT64_MAX), some = csim_error_stats(rows, 10, 0, 2048),
+                 none = csim_error_stats(rows, 10, 1 << 30, INT64_MAX);
   g_assert_cmpuint(all.n, ==, 10);
   g_assert_cmpfloat_with_epsilon(all.median, 0.055, 1e-12);
   g_assert_cmpfloat_with_epsilon(all.p90, 0.09, 1e-12);
@@ -255,7 +299,7 @@ static void test_stats(void) {
   g_assert_true(isnan(none.median));
 }
 
-/* --- whole validations -------------------------------------------------------------------------------------------------------------- */
+/* --- whole validations ---------------------------------------------------------- */
 
 static CsimValidation *validate(GPtrArray *sets, CsimValidateOptions options) {
   g_autoptr(CsimTargets) targets = csim_targets_load(NULL, NULL);
@@ -265,11 +309,14 @@ static CsimValidation *validate(GPtrArray *sets, CsimValidateOptions options) {
   return csim_validate(sets, &options);
 }
 
-static const CsimSetResult *result_at(const CsimValidation *v, guint i) { return (const CsimSetResult *)g_ptr_array_index(v->sets, i); }
+static const CsimSetResult *result_at(const CsimValidation *v, guint i) {
+  return (const CsimSetResult *)g_ptr_array_index(v->sets, i);
+}
 
 /* The tolerance is loose: this is a test of the machinery, not of the model (the slow suite and docs/accuracy.md are). */
 static void test_own_data(void) {
-  static const char *const files[] = {"experiments/validation/data/gb200-2gpu-allreduce.csv", "experiments/validation/data/h200-2gpu-ring.csv"};
+  static const char *const files[] = {"experiments/validation/data/gb200-2gpu-allreduce.csv",
+                                      "experiments/validation/data/h200-2gpu-ring.csv"};
   g_autoptr(GPtrArray) sets = sets_new();
   for (guint i = 0; i < G_N_ELEMENTS(files); i++) {
     g_autofree char *path = root_path(files[i]);
@@ -287,17 +334,21 @@ static void test_own_data(void) {
 
 /* The same on one thread and on three, also with a size that makes no sense for the collective. */
 static void test_jobs_alike(void) {
-  static const char text[] = "# hardware: H100\n# nodes: 1  gpus_total: 8\ncollective,size_bytes,time_us\nall_gather,4,10\nall_gather,4096,10\nall_gather,1000,11\nall_gather,65536,12\n";
+  static const char text[] = "# hardware: H100\n# nodes: 1  gpus_total: "
+                             "8\ncollective,size_bytes,time_us\nall_gather,4,10\nall_gather,4096,10\nall_"
+                             "gather,1000,11\nall_gather,65536,12\n";
   g_autoptr(GPtrArray) one = sets_new(), three = sets_new();
   for (int i = 0; i < 4; i++) {
     csim_measured_csv(one, "a.csv", text, strlen(text), NULL);
     csim_measured_csv(three, "a.csv", text, strlen(text), NULL);
   }
-  g_autoptr(CsimValidation) a = validate(one, (CsimValidateOptions){.jobs = 1}), b = validate(three, (CsimValidateOptions){.jobs = 3});
+  g_autoptr(CsimValidation) a = validate(one, (CsimValidateOptions){.jobs = 1}),
+                            b = validate(three, (CsimValidateOptions){.jobs = 3});
   for (guint i = 0; i < 4; i++) {
     g_assert_cmpuint(result_at(a, i)->rows->len, ==, 3); /* 4 bytes on 8 ranks: nothing to move */
     for (guint k = 0; k < 3; k++) {
-      const CsimCompared *x = &g_array_index(result_at(a, i)->rows, CsimCompared, k), *y = &g_array_index(result_at(b, i)->rows, CsimCompared, k);
+      const CsimCompared *x = &g_array_index(result_at(a, i)->rows, CsimCompared, k),
+                         *y = &g_array_index(result_at(b, i)->rows, CsimCompared, k);
       g_assert_cmpint(x->measured.size, ==, y->measured.size);
       g_assert_cmpfloat(x->time_us, ==, y->time_us);
     }
@@ -305,7 +356,8 @@ static void test_jobs_alike(void) {
 }
 
 static void test_limits(void) {
-  static const char text[] = "# hardware: H100\n# nodes: 1  gpus_total: 8\ncollective,size_bytes,time_us\nall_reduce,8589934592,30000\n";
+  static const char text[] = "# hardware: H100\n# nodes: 1  gpus_total: "
+                             "8\ncollective,size_bytes,time_us\nall_reduce,8589934592,30000\n";
   g_autoptr(GPtrArray) sets = sets_new(), more = sets_new();
   csim_measured_csv(sets, "a.csv", text, strlen(text), NULL);
   g_autoptr(CsimValidation) v = validate(sets, (CsimValidateOptions){.jobs = 1, .limit_s = 1e-6});
