@@ -41,6 +41,8 @@ typedef struct {
   int (*n_peers)(const CsimPlan *plan, CsimLane lane, gboolean send);
   CsimPeer (*peer)(const CsimPlan *plan, CsimLane lane, gboolean send, int i);
   void (*start)(const CsimPlan *plan, CsimPlanCursor *cursor); /* cursor->lane is set, state is all 0 */
+  /* csim_plan_signature for a started cursor, without the walk; may be NULL. Not asked when plan->next is plan_stream_next. */
+  uint64_t (*signature)(const CsimPlan *plan, const CsimPlanCursor *cursor);
   PlanNext next; /* setup may put a more special one in plan->next */
 } PlanClass;
 
@@ -63,6 +65,15 @@ typedef struct {
 } PlanStream;
 void plan_stream_start(CsimPlanCursor *cursor, const PlanStream *stream);
 gboolean plan_stream_next(const CsimPlan *plan, CsimPlanCursor *cursor, CsimPrim *out);
+uint64_t plan_stream_signature(const CsimPlanCursor *cursor); /* just started */
+
+/* For signatures: the finaliser of splitmix64 (Steele, Lea, Flood 2014). */
+static inline uint64_t plan_fold(uint64_t hash, uint64_t value) {
+  uint64_t x = hash * UINT64_C(0x9e3779b97f4a7c15) + value + 1;
+  x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+  x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+  return x ^ (x >> 31);
+}
 
 static inline const CsimPlanPart *plan_part(const CsimPlan *plan, int channel) {
   return &plan->spec.parts[channel];

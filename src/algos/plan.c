@@ -37,6 +37,12 @@ gboolean plan_stream_next(const CsimPlan *plan, CsimPlanCursor *cursor, CsimPrim
   return TRUE;
 }
 
+uint64_t plan_stream_signature(const CsimPlanCursor *cursor) {
+  const int64_t *at = cursor->state;
+  uint64_t peers = (uint64_t)(uint32_t)at[RECV_PEER] << 32 | (uint32_t)at[SEND_PEER];
+  return plan_fold(plan_fold(plan_fold(plan_fold(0, (uint64_t)at[FLAGS]), peers), (uint64_t)at[LEFT]), (uint64_t)at[CHUNK]);
+}
+
 /* --- one rank: NCCL copies, if the buffers differ -------------------------------------------------- */
 
 static int solo_lanes(const CsimPlan *plan, int rank, int channel) {

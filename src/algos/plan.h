@@ -147,6 +147,10 @@ typedef struct { CsimLane lane; int64_t state[8]; } CsimPlanCursor;
 void csim_plan_start(const CsimPlan *plan, CsimLane lane, CsimPlanCursor *cursor);
 gboolean csim_plan_next(const CsimPlan *plan, CsimPlanCursor *cursor, CsimPrim *out); /* FALSE at the end */
 
+/* A hash of the lane's primitives but for their offsets. Equal for two lanes of a plan only if time cannot tell their
+ * streams apart; often equal then, not always (a shortcut may tell by where a lane stands what it did not compare). */
+uint64_t csim_plan_signature(const CsimPlan *plan, CsimLane lane);
+
 /* Registry, for `collsim algos`. */
 typedef struct { CsimAlgo algo; const char *name, *summary; const char *colls; /* comma list */ } CsimAlgoInfo;
 const CsimAlgoInfo *csim_algos(guint *n);

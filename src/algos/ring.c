@@ -121,6 +121,19 @@ static void symmetric_start(const CsimPlan *plan, CsimPlanCursor *cursor) {
   at[INDEX] = at[FIRST_INDEX];
 }
 
+/* Do all chunks of each loop have the same size? Only the last loop may not. */
+static gboolean even_loops(const CsimPlan *plan, CsimBytes left, CsimBytes chunk) {
+  CsimBytes rest = left > 0 ? left % (plan->n * chunk) : 0;
+  return rest == 0 || rest == plan->n * plan_last_chunk(rest, plan->n, plan->spec.align_bytes);
+}
+
+/* Blocks are moved alike from every position; the chunks of an all_reduce are if they are of one size. */
+static uint64_t symmetric_signature(const CsimPlan *plan, const CsimPlanCursor *cursor) {
+  const int64_t *at = cursor->state;
+  gboolean alike = plan->spec.coll != CSIM_COLL_ALL_REDUCE || even_loops(plan, at[LEFT], at[CHUNK]);
+  return plan_fold(plan_fold(plan_fold(0, (uint64_t)at[LEFT]), (uint64_t)at[CHUNK]), alike ? 0 : (uint64_t)at[FIRST_INDEX] + 1);
+}
+
 /* --- broadcast, reduce ----------------------------------------------------------------------------- */
 
 static guint chain_flags(const CsimPlan *plan, CsimLane lane) {
@@ -203,4 +216,5 @@ const PlanClass plan_ring = {
     .n_peers = ring_n_peers,
     .peer = ring_peer,
     .start = ring_start,
+    .signature = symmetric_signature,
 };

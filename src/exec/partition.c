@@ -69,25 +69,11 @@ static uint32_t number_keys(const uint64_t *keys, uint32_t n, uint32_t base, uin
 
 /* --- what things are by themselves ----------------------------------------------------------------------------------- */
 
-/* All that time depends on: offsets in the user's buffers are left out. */
-static uint64_t programme(const CsimExec *x, CsimLane lane) {
-  CsimPlanCursor cursor;
-  CsimPrim p;
-  uint64_t hash = 0;
-  csim_plan_start(x->plan, lane, &cursor);
-  while (csim_plan_next(x->plan, &cursor, &p)) {
-    hash = fold(hash, (uint64_t)p.flags << 32 | p.more);
-    hash = fold(hash, (uint64_t)(uint32_t)p.recv_peer << 32 | (uint32_t)p.send_peer);
-    hash = fold(hash, (uint64_t)p.bytes);
-  }
-  return hash;
-}
-
 static uint64_t lane_key(const CsimExec *x, const Lane *l, uint32_t first_block) {
   uint64_t hash = fold(l->channel, l->role);
   hash = fold(hash, (uint64_t)l->n_recv << 16 | l->n_send);
   hash = fold(hash, (uint64_t)(l->block - first_block) << 1 | (l->sm_link != NO_INDEX));
-  return fold(hash, programme(x, l->cursor.lane));
+  return fold(hash, csim_plan_signature(x->plan, l->cursor.lane));
 }
 
 /* The place in the node keeps apart what a relay's proxy or a node's links serve; it costs nothing, since places of a node differ anyway once
