@@ -7,8 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Back-to-back calls that are simulated before the period is taken as settled. Collectives in which all ranks do the same have it at once. */
-#define ITERATIONS_PIPELINED 5
+/* Back-to-back calls that are simulated before the period is taken as settled. Rings, NVLS and alltoall, in which all ranks do the same, have it
+ * at once; a tree, whose root is done a little before its leaves, in the second call; chains (broadcast, reduce ...) overlap for several. */
+#define ITERATIONS_TREE 2
+#define ITERATIONS_CHAIN 5
 
 static void on_event(CsimEngine *engine, void *owner, const CsimEvent *event) {
   CsimExec *x = owner;
@@ -125,9 +127,10 @@ static CsimPlan *make_plan(CsimExec *x, const CsimCall *call, int n_used, GError
   return csim_plan_new(&spec, error);
 }
 
-static gboolean is_pipelined(const CsimExec *x, CsimColl coll) {
-  gboolean ring = x->choice.algo == CSIM_ALGO_RING;
-  return !(ring && coll != CSIM_COLL_BROADCAST && coll != CSIM_COLL_REDUCE) && x->choice.algo != CSIM_ALGO_NVLS && coll != CSIM_COLL_ALLTOALL;
+static int iterations_to_settle(const CsimExec *x, CsimColl coll) {
+  gboolean ring = x->choice.algo == CSIM_ALGO_RING && coll != CSIM_COLL_BROADCAST && coll != CSIM_COLL_REDUCE;
+  if (ring || x->choice.algo == CSIM_ALGO_NVLS || coll == CSIM_COLL_ALLTOALL) return 1;
+  return x->choice.algo == CSIM_ALGO_TREE || x->choice.algo == CSIM_ALGO_NVLS_TREE ? ITERATIONS_TREE : ITERATIONS_CHAIN;
 }
 
 static gboolean uses_host_memory(const CsimExec *x) {
@@ -258,7 +261,7 @@ static gboolean build(CsimExec *x, const CsimCall *call, GError **error) {
   memset(x->fluid_of, 0xff, csim_machine_n_links(x->spec.machine) * sizeof *x->fluid_of);
   x->ranks_done = 0;
   x->work_head = x->work_n = 0;
-  x->iterations = is_pipelined(x, call->coll) ? MIN(MAX(x->spec.iters, 1), ITERATIONS_PIPELINED) : 1;
+  x->iterations = MIN(MAX(x->spec.iters, 1), iterations_to_settle(x, call->coll));
   x->period_end = g_new0(CsimTime, x->iterations);
   if (!exec_build(x, error)) return FALSE;
   exec_trace_begin(x);
