@@ -71,12 +71,14 @@ static void print(const CliArgs *args, const CsimValidation *v, GString *out) {
   gboolean verbose = cli_args_flag(args, "verbose");
   g_autoptr(GDateTime) now = g_date_time_new_now_utc();
   g_autofree char *date = g_date_time_format(now, "%Y-%m-%d");
+  const char *limit = cli_args_value(args, "limit");
+  g_autofree char *command = g_strdup_printf("./dev accuracy%s%s", limit ? " --limit " : "", limit ? limit : "");
   if (cli_args_flag(args, "json"))
     csim_report_validation_json(out, v, verbose);
   else if (cli_args_flag(args, "csv"))
     csim_report_validation_csv(out, v);
   else if (cli_args_flag(args, "markdown"))
-    csim_report_validation_markdown(out, v, date, "./dev accuracy");
+    csim_report_validation_markdown(out, v, date, command);
   else
     csim_report_validation(out, v, verbose);
 }

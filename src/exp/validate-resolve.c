@@ -160,8 +160,8 @@ static char *cluster_text(const CsimResolved *out, const Fabric *fabric) {
   return g_string_free(g_string_append(text, "}}"), FALSE);
 }
 
-static char *label(const CsimResolved *out, const Fabric *fabric) {
-  GString *text = g_string_new(out->node);
+static char *label(const char *node, const CsimResolved *out, const Fabric *fabric) {
+  GString *text = g_string_new(node);
   if (out->n_nodes > 1) g_string_append_printf(text, "*%u", out->n_nodes);
   if (out->gpus_per_node > 0) g_string_append_printf(text, " -g %u", out->gpus_per_node);
   if (fabric->transport) g_string_append_printf(text, " %s", fabric->transport);
@@ -190,7 +190,7 @@ static void place(const CsimTargets *targets, const CsimMeasuredSet *set, const 
   apply_settings(targets, set, out, &fabric);
   apply_own(targets, set, out);
   out->node = node_path(set, machine->node);
-  out->label = label(out, &fabric);
+  out->label = label(machine->node, out, &fabric);
   gboolean plain = !fabric.transport && !fabric.kind && !fabric.routing && !fabric.link_rate &&
                    fabric.oversubscription == 0 && !fabric.sharp;
   out->target = plain ? g_strdup(out->node) : cluster_text(out, &fabric);
