@@ -15,7 +15,7 @@ set xtics nomirror
 set ytics nomirror
 set border 3
 set grid xtics ytics linetype 1 linecolor "#dddddd"
-set lmargin at screen 0.1
+set lmargin at screen 0.12
 set rmargin at screen 0.97
 set key top left reverse Left samplen 2 spacing 1.1
 
@@ -33,7 +33,7 @@ set yrange [*<-10:10<*]
 set tmargin at screen 0.34
 set bmargin at screen 0.11
 set xlabel "message size (bytes)"
-set ylabel "predicted time\nover measured, %" offset 1
+set ylabel "predicted time\nover measured, %"
 set key off
 plot 0 with lines linewidth 1 linecolor rgb "#555555", \
      data using 1:4 with linespoints linewidth 1.5 pointtype 7 pointsize 0.7 linecolor rgb "#d55e00"
