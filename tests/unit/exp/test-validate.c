@@ -90,8 +90,8 @@ static void test_csv_junk(void) {
                                       "\n\n",
                                       "# hardware: x",
                                       "a,b,c\n1,2,3\n",
-                                      "collective,size_bytes,time_us\nall_reduce,-1,3\nall_reduce,x,3\nall_"
-                                      "reduce,8,nan\nall_reduce,8,-2\nnot_one,8,1\nall_reduce\n",
+                                      ("collective,size_bytes,time_us\nall_reduce,-1,3\nall_reduce,x,3\nall_"
+                                      "reduce,8,nan\nall_reduce,8,-2\nnot_one,8,1\nall_reduce\n"),
                                       "test,size_bytes,bw_GBps,lat_us\nce,8,1,2\n",
                                       ",,,,,\n\xff\xfe,\x01\n"};
   for (guint i = 0; i < G_N_ELEMENTS(texts); i++) {
