@@ -1,12 +1,6 @@
 /* The target of an audit: what NCCL would decide on it, and the rates that its limits are made of. */
 #include "exp/audit-limits.h"
-
-static gboolean is_multi_node_nvlink(const CsimCluster *cluster, const CsimNcclEnv *env) {
-  if (csim_nccl_env_int(env, "NCCL_MNNVL_ENABLE", 2) == 0) return FALSE;
-  for (guint i = 0; i < cluster->systems->len; i++)
-    if (((const CsimSystem *)g_ptr_array_index(cluster->systems, i))->n_hosts > 1) return TRUE;
-  return FALSE;
-}
+#include "exp/run-private.h"
 
 static gboolean load(CsimAuditTarget *t, const CsimAuditTargetSpec *spec, GError **error) {
   t->diag = csim_diag_new();
@@ -20,7 +14,7 @@ static gboolean load(CsimAuditTarget *t, const CsimAuditTargetSpec *spec, GError
       .cluster = t->cluster,
       .env = t->env,
       .n_gpus = spec->gpus_per_node,
-      .mnnvl = is_multi_node_nvlink(t->cluster, t->env),
+      .mnnvl = csim_is_multi_node_nvlink(t->cluster, t->env),
       .coll_net = spec->sharp || t->cluster->fabric.sharp,
   };
   t->comm = csim_comm_new(&comm, t->diag, error);

@@ -49,8 +49,7 @@ static GArray *parse_gpus(const char *text, GError **error) {
   return g_steal_pointer(&gpus);
 }
 
-/* Hosts of one XML are one NVLink domain unless NCCL_MNNVL_ENABLE=0. */
-static gboolean is_multi_node_nvlink(const CsimCluster *cluster, const CsimNcclEnv *env) {
+gboolean csim_is_multi_node_nvlink(const CsimCluster *cluster, const CsimNcclEnv *env) {
   if (csim_nccl_env_int(env, "NCCL_MNNVL_ENABLE", 2) == 0) return FALSE;
   for (guint i = 0; i < cluster->systems->len; i++)
     if (((const CsimSystem *)g_ptr_array_index(cluster->systems, i))->n_hosts > 1) return TRUE;
@@ -70,7 +69,7 @@ static gboolean load_comm(CsimRun *run, GError **error) {
     .env = run->env,
     .gpus = gpus ? (const int *)gpus->data : NULL,
     .n_gpus = gpus ? gpus->len : spec->gpus_per_node,
-    .mnnvl = is_multi_node_nvlink(run->cluster, run->env),
+    .mnnvl = csim_is_multi_node_nvlink(run->cluster, run->env),
     .coll_net = run->cluster->fabric.sharp,
   };
   run->comm = csim_comm_new(&comm, run->diag, error);

@@ -27,4 +27,7 @@ struct CsimRun {
 GArray *csim_run_sizes(const CsimRunSpec *spec, GError **error);
 gboolean csim_run_load(CsimRun *run, GError **error);
 
+/* load.c: hosts of one XML are one NVLink domain unless NCCL_MNNVL_ENABLE=0. */
+gboolean csim_is_multi_node_nvlink(const CsimCluster *cluster, const CsimNcclEnv *env);
+
 #endif
