@@ -129,7 +129,7 @@ static void test_list(void) {
     g_assert_cmpuint(strlen(all[n].summary), >, 10);
     if (n > 0) g_assert_cmpstr(all[n - 1].name, <, all[n].name);
   }
-  g_assert_cmpuint(n, >=, G_N_ELEMENTS(facts));
+  g_assert_cmpuint(n, ==, G_N_ELEMENTS(facts) + 19); /* 19 public machines have their facts in topologies/README.md only */
 }
 
 static void test_counts(void) {
@@ -147,8 +147,8 @@ static void test_counts(void) {
 
 static void test_target_messages(void) {
   assert_refused("dgx-h10", 0,
-                 "no shipped node is called 'dgx-h10' (did you mean 'dgx-h100'?); allowed: ");
-  assert_refused("quantum", 0, "no shipped node is called 'quantum'; allowed: ");
+                 "no shipped node is called 'dgx-h10' (did you mean 'dgx-h100'?); allowed: a100-pcie-8gpu, a100-pcie-pairs,");
+  assert_refused("quantum", 0, "no shipped node is called 'quantum'; allowed: a100-pcie-8gpu");
   assert_refused("dgx-h100*0", 0, "allowed: 1 to 65536");
   assert_refused("dgx-h100*99999999999", 0, "allowed: 1 to 65536");
   assert_refused("dgx-h100*", 0, "after * comes a number of nodes");
