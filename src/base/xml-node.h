@@ -31,11 +31,17 @@ struct CsimXml {
   gboolean known, visited, ignored;
 };
 
-/* One start tag as the scan met it. Its attributes' places are those of doc->attributes from first_place on, without
- * xmlns and xmlns:*, which libxml2 does not count as attributes either. */
+/* A name in front of '=' as the scan met it: an attribute, or a declaration of a namespace. */
 typedef struct {
   CsimXmlPlace place;
-  uint32_t first_place, n_places;
+  const char *name; /* in the text, not ended */
+  uint32_t length;
+} CsimXmlName;
+
+/* One start tag as the scan met it; its names are those of doc->names from first_name on. */
+typedef struct {
+  CsimXmlPlace place;
+  uint32_t first_name, n_names;
 } CsimXmlTag;
 
 struct CsimXmlDoc {
@@ -44,14 +50,14 @@ struct CsimXmlDoc {
   CsimDiag *diag; /* borrowed, may be NULL */
   CsimXml *root;
   GArray *tags;                                  /* of CsimXmlTag, order of the file */
-  GArray *attributes;                            /* of CsimXmlPlace */
+  GArray *names;                                 /* of CsimXmlName; valid until the text is freed */
   GHashTable *asked_attributes, *asked_children; /* base/asked.h */
 };
 
-/* Fills doc->tags and doc->attributes; FALSE with a finding when a limit is passed. Text that is not well formed is left
+/* Fills doc->tags and doc->names; FALSE with a finding when a limit is passed. Text that is not well formed is left
  * to csim_xml_parse to refuse. text: NUL-ended. */
 gboolean csim_xml_scan(CsimXmlDoc *doc, const char *text, gsize length);
-/* Builds doc->root; FALSE with a finding. */
+/* Builds doc->root from the text that was scanned; FALSE with a finding. */
 gboolean csim_xml_parse(CsimXmlDoc *doc, const char *text, gsize length);
 
 #endif

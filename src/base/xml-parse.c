@@ -51,18 +51,28 @@ static const char *value_of(CsimXmlDoc *doc, const xmlChar *from, const xmlChar 
   return value;
 }
 
+/* Where `name` stands among the tag's names from *next on: libxml2 keeps the order and leaves some out (declarations of
+ * namespaces). */
+static CsimXmlPlace place_of(const CsimXmlDoc *doc, const CsimXmlTag *tag, guint *next, const char *name) {
+  gsize length = strlen(name);
+  while (*next < tag->n_names) {
+    const CsimXmlName *n = &g_array_index(doc->names, CsimXmlName, tag->first_name + (*next)++);
+    if (n->length == length && memcmp(n->name, name, length) == 0) return n->place;
+  }
+  return tag->place;
+}
+
 /* rows: libxml2's five pointers an attribute: name, prefix, URI, first byte of the value, end of the value. */
 static void copy_attributes(CsimXmlDoc *doc, CsimXml *e, const CsimXmlTag *tag, guint n,
                             const xmlChar **rows) {
   e->n_attributes = n;
   e->attributes = CSIM_ARENA_NEW(doc->arena, CsimXmlAttribute, n);
-  for (guint i = 0; i < n; i++) {
+  for (guint i = 0, next = 0; i < n; i++) {
     const xmlChar **row = rows + 5 * i;
     CsimXmlAttribute *a = &e->attributes[i];
     a->name = qualified(doc, row[1], row[0]);
     a->value = value_of(doc, row[3], row[4]);
-    a->place =
-        i < tag->n_places ? g_array_index(doc->attributes, CsimXmlPlace, tag->first_place + i) : e->place;
+    a->place = place_of(doc, tag, &next, a->name);
   }
 }
 

@@ -21,7 +21,7 @@ static CsimXmlDoc *doc_new(const char *name, const char *text, gsize length, Csi
   doc->diag = diag;
   doc->arena = csim_arena_new(0);
   doc->tags = g_array_new(FALSE, FALSE, sizeof(CsimXmlTag));
-  doc->attributes = g_array_new(FALSE, FALSE, sizeof(CsimXmlPlace));
+  doc->names = g_array_new(FALSE, FALSE, sizeof(CsimXmlName));
   doc->asked_attributes = csim_asked_new();
   doc->asked_children = csim_asked_new();
   if (parse(doc, text, length)) return doc;
@@ -34,7 +34,7 @@ void csim_xml_doc_free(CsimXmlDoc *doc) {
   g_hash_table_unref(doc->asked_attributes);
   g_hash_table_unref(doc->asked_children);
   g_array_unref(doc->tags);
-  g_array_unref(doc->attributes);
+  g_array_unref(doc->names);
   csim_arena_free(doc->arena);
   g_free(doc);
 }

@@ -78,9 +78,15 @@ static gboolean skip_value(Scan *s) {
   return TRUE;
 }
 
-/* name = "value"; *more is FALSE when it is none of that. FALSE with a finding for a value over the limit. */
-static gboolean skip_attribute(Scan *s, gboolean *more) {
+static CsimXmlName scan_name(Scan *s) {
+  CsimXmlName name = {.place = place(s), .name = s->p};
   while (s->p < s->end && !is_space(*s->p) && strchr("=<>/\"'", *s->p) == NULL) step(s);
+  name.length = (uint32_t)(s->p - name.name);
+  return name;
+}
+
+/* Behind the name: = "value"; *more is FALSE when it is none of that. FALSE with a finding for a value over the limit. */
+static gboolean skip_rest(Scan *s, gboolean *more) {
   skip_space(s);
   *more = *s->p == '=';
   if (!*more) return TRUE;
@@ -93,30 +99,24 @@ static gboolean skip_attribute(Scan *s, gboolean *more) {
   return fail_limit(s, at, "the value of an attribute is too long; allowed: 1MiB");
 }
 
-static gboolean is_namespace(const char *name) {
-  return strncmp(name, "xmlns", 5) == 0 && (name[5] == ':' || name[5] == '=' || is_space(name[5]));
-}
-
 static gboolean scan_attributes(Scan *s, CsimXmlTag *tag) {
   gboolean more = TRUE;
   for (int n = 0; more; n++) {
     skip_space(s);
     if (s->p >= s->end || strchr("<>/", *s->p) != NULL) return TRUE;
-    CsimXmlPlace at = place(s);
+    CsimXmlName name = scan_name(s);
     if (n == CSIM_XML_MAX_ATTRIBUTES)
-      return fail_limit(
-          s, at, "too many attributes; allowed: " G_STRINGIFY(CSIM_XML_MAX_ATTRIBUTES) " on one element");
-    if (!is_namespace(s->p)) {
-      g_array_append_val(s->doc->attributes, at);
-      tag->n_places++;
-    }
-    if (!skip_attribute(s, &more)) return FALSE;
+      return fail_limit(s, name.place,
+                        "too many attributes; allowed: " G_STRINGIFY(CSIM_XML_MAX_ATTRIBUTES) " on one element");
+    g_array_append_val(s->doc->names, name);
+    tag->n_names++;
+    if (!skip_rest(s, &more)) return FALSE;
   }
   return TRUE;
 }
 
 static gboolean scan_tag(Scan *s) {
-  CsimXmlTag tag = {.place = place(s), .first_place = s->doc->attributes->len};
+  CsimXmlTag tag = {.place = place(s), .first_name = s->doc->names->len};
   if (s->doc->tags->len == CSIM_XML_MAX_ELEMENTS)
     return fail_limit(s, tag.place, "too many elements; allowed: 1048576");
   if (++s->depth > CSIM_XML_MAX_DEPTH)
