@@ -1,6 +1,6 @@
 /*
  * algos/nvls.c - NVLink SHARP on one node (all_reduce, all_gather, reduce_scatter) and NVLSTree over
- * several (all_reduce).
+ * several (all_reduce). NVLS over several nodes, which needs a network that reduces, is in collnet-heads.c.
  *
  * NCCL 2.30 (src/device/{all_reduce,all_gather,reduce_scatter}.h). Some GPUs of a node are *heads*; each is
  * in charge of one slice. A multicast buffer has a copy in every GPU's memory. Roles of a block, each a
@@ -251,6 +251,10 @@ static void nvls_start(const CsimPlan *plan, CsimPlanCursor *cursor) {
 
 static gboolean nvls_setup(CsimPlan *plan, GError **error) {
   const int *ranks;
+  if (!is_tree(plan) && plan->spec.shape->network && local_ranks(plan, 0, &ranks) != plan->n) {
+    plan->class = &plan_nvls_network;
+    return plan->class->setup(plan, error);
+  }
   int heads = plan->spec.shape->n_heads;
   const char *why = NULL;
   if (heads < 1)

@@ -3,7 +3,7 @@
  * insides.
  *
  * A class answers the questions of plan.h for one algorithm family. Its functions are called with valid
- * lanes only (plan.c checks). Used by: ring.c, tree.c, nvls.c, p2p.c, hypercube.c, pat.c, plan.c.
+ * lanes only (plan.c checks). Used by: ring.c, tree.c, nvls.c, collnet-*.c, p2p.c, hypercube.c, pat.c, plan.c.
  */
 #ifndef CSIM_ALGOS_PLAN_PRIVATE_H
 #define CSIM_ALGOS_PLAN_PRIVATE_H
@@ -54,7 +54,8 @@ struct CsimPlan {
   void *own;
 };
 
-extern const PlanClass plan_ring, plan_tree, plan_nvls, plan_nvls_tree, plan_p2p, plan_hypercube, plan_pat;
+extern const PlanClass plan_ring, plan_tree, plan_nvls, plan_nvls_tree, plan_p2p, plan_hypercube, plan_pat, plan_collnet_chain, plan_collnet_direct;
+extern const PlanClass plan_nvls_network; /* NVLS over several nodes; not in the registry */
 
 /* A lane that does the same thing with every chunk of a range. src, dst: where the range begins in either
  * buffer. */

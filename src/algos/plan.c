@@ -3,8 +3,9 @@
  */
 #include "algos/plan-private.h"
 
-static const PlanClass *const classes[] = {&plan_ring, &plan_tree, &plan_nvls,     &plan_nvls_tree,
-                                           &plan_pat,  &plan_p2p,  &plan_hypercube};
+static const PlanClass *const classes[] = {&plan_ring,          &plan_tree,           &plan_nvls, &plan_nvls_tree,
+                                           &plan_collnet_chain, &plan_collnet_direct, &plan_pat,  &plan_p2p,
+                                           &plan_hypercube};
 
 /* --- a range, chunk by chunk ----------------------------------------------------------------------- */
 

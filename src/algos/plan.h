@@ -71,7 +71,11 @@ typedef enum {
   CSIM_ROLE_P2P_SEND,
   CSIM_ROLE_P2P_RECV,
   CSIM_ROLE_P2P_COPY,
-  CSIM_ROLE_PAT
+  CSIM_ROLE_PAT,
+  CSIM_ROLE_DIRECT_SCATTER, /* CollNetDirect, as NVLS's four; DIRECT_REDUCE feeds the network, DIRECT_BCAST hands out what it sends */
+  CSIM_ROLE_DIRECT_REDUCE,
+  CSIM_ROLE_DIRECT_BCAST,
+  CSIM_ROLE_DIRECT_GATHER
 } CsimRole;
 
 typedef struct { int rank, channel, index; } CsimLane; /* index: 0..csim_plan_lanes(plan, rank, channel)-1 */
@@ -80,15 +84,25 @@ typedef struct { int rank; int tag; } CsimPeer;
 
 /* Tags. NVLS: IN is a rank's input in multicast memory, pulled by the head's load-reduce; OUT is the head's
  * multicast store. A head is its own peer too (its own memory is part of the multicast group). Everything
- * else, tree edges between NVLS heads included, is DATA. */
-enum { CSIM_TAG_DATA, CSIM_TAG_NVLS_IN, CSIM_TAG_NVLS_OUT };
+ * else, tree edges between NVLS heads included, is DATA. TO_HEAD: CollNetDirect's way up to a head, beside the
+ * way down between the same two ranks.
+ *
+ * NETWORK + g: the reducing network (CollNet). A head is its own peer here: what it sends goes into the network,
+ * what it receives comes out of it. All heads with equal channel and g form an aggregation group, one head a node.
+ * Message k of the group is done when every member has given its own:
+ *   all_reduce      every member gets the sum;
+ *   all_gather      every member gets all messages, in order of ranks, each a piece (empty ones are left out, unless
+ *                   all are);
+ *   reduce_scatter  pieces are summed over the members; each member gets the piece that lies in its block of the
+ *                   send buffer, or an empty one. */
+enum { CSIM_TAG_DATA, CSIM_TAG_NVLS_IN, CSIM_TAG_NVLS_OUT, CSIM_TAG_TO_HEAD, CSIM_TAG_NETWORK };
 
 /* The communicator as a plan sees it; exec fills it from a CsimComm, tests from toy shapes. */
 typedef struct {
   int n_ranks;
   const void *data;
   /* Only the functions that the algorithm uses need to be there (ring_*; tree; nvls_head, node_ranks,
-   * nvls_tree; p2p_*). */
+   * nvls_tree; network and below; p2p_*). */
   int (*ring_position)(const void *data, int channel, int rank);
   int (*ring_rank_at)(const void *data, int channel, int position);
   void (*tree)(const void *data, int channel, int rank, int *up, int down[3]);
@@ -98,6 +112,15 @@ typedef struct {
   /* Ranks of rank's node, in order; returns how many. */
   int (*node_ranks)(const void *data, int rank, const int **ranks);
   void (*nvls_tree)(const void *data, int channel, int head_rank, int *up, int down[3]);
+  /* A network that reduces (CollNet); FALSE: there is none, and NVLS stays inside a node. */
+  gboolean network;
+  int n_nodes;
+  int (*node_of)(const void *data, int rank);
+  int (*node_first)(const void *data, int node); /* a rank of that node */
+  /* CollNet chain of a channel: neighbours inside the node, -1 none. A rank with no up is the head. */
+  void (*chain)(const void *data, int channel, int rank, int *up, int *down);
+  int n_direct_heads; /* CollNetDirect heads a node, as NVLS's */
+  int (*direct_head)(const void *data, int rank, int h);
   /* FALSE past the last round, which is the same for all ranks. Round R: a sends to b if and only if b
    * receives from a; every ordered pair, self included, meets in exactly one round. */
   gboolean (*p2p_round)(const void *data, int rank, int round, int *send_to, int *recv_from);

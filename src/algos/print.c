@@ -19,6 +19,10 @@ const char *csim_role_name(CsimRole role) {
       [CSIM_ROLE_P2P_RECV] = "recv",
       [CSIM_ROLE_P2P_COPY] = "copy",
       [CSIM_ROLE_PAT] = "pat",
+      [CSIM_ROLE_DIRECT_SCATTER] = "direct-scatter",
+      [CSIM_ROLE_DIRECT_REDUCE] = "direct-reduce",
+      [CSIM_ROLE_DIRECT_BCAST] = "direct-broadcast",
+      [CSIM_ROLE_DIRECT_GATHER] = "direct-gather",
   };
   return names[role];
 }
@@ -46,8 +50,12 @@ static void print_peers(const CsimPlan *plan, CsimLane lane, gboolean send, int 
   if (peer == CSIM_PEER_NONE) return;
   g_string_append(out, send ? " to " : " from ");
   int first = csim_peer_begin(peer), end = first + csim_peer_count(peer, csim_plan_n_peers(plan, lane, send));
-  for (int i = first; i < end; i++)
-    g_string_append_printf(out, "%s%d", i > first ? "," : "", csim_plan_peer(plan, lane, send, i).rank);
+  for (int i = first; i < end; i++) {
+    CsimPeer p = csim_plan_peer(plan, lane, send, i);
+    g_string_append(out, i > first ? "," : "");
+    if (p.tag >= CSIM_TAG_NETWORK) g_string_append(out, "the network");
+    else g_string_append_printf(out, "%d", p.rank);
+  }
 }
 
 static void print_range(GString *out, const char *buffer, CsimBytes offset, CsimBytes bytes) {

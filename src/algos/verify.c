@@ -3,11 +3,13 @@
  *
  * All lanes run by turns; a lane goes on while what it needs is there: a message on every connection it
  * receives from, a free place on every connection it sends on (`slots` each), all others at its barrier.
+ * A connection into the network (CSIM_TAG_NETWORK) is answered when all members of its group have sent (symnet.h).
  * When nobody can go on and somebody has not ended, that is a dead-lock, and the chain of who waits for
  * whom is told. At the end each output is compared with what the collective promises.
  */
 #include "algos/plan-private.h"
 #include "algos/promise.h"
+#include "algos/symnet.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -18,7 +20,16 @@ typedef struct {
   guint sent, taken; /* whole messages */
   gboolean open;     /* the next message has pieces, but not yet the last one */
   SymMessage *slots; /* made when first used */
+  guint net, member; /* in Run.nets; NO_NET: an ordinary connection */
 } Conn;
+#define NO_NET G_MAXUINT
+
+/* An aggregation group, and each member's connection. */
+typedef struct {
+  int channel, tag;
+  SymNet *net;
+  GArray *conns; /* guint */
+} Net;
 
 typedef struct {
   CsimPlanCursor cursor;
@@ -38,6 +49,7 @@ typedef struct {
   guint *first_lane;  /* [rank * n_channels + channel], one more at the end */
   GArray *conns;      /* Conn */
   guint *lane_conns;
+  GArray *nets;         /* Net */
   GArray **outputs;     /* [rank] */
   GQueue ready;         /* lane numbers */
   GArray *value, *term; /* scratch */
@@ -122,6 +134,23 @@ static void add_lanes(Run *run, GArray *ends) {
   *first = run->lanes->len;
 }
 
+static Net *net_at(const Run *run, guint i) {
+  return &g_array_index(run->nets, Net, i);
+}
+
+/* Ends come in order of ranks inside a channel, and so do the members of a group. */
+static void join_network(Run *run, const End *end, Conn *conn) {
+  guint i = 0;
+  while (i < run->nets->len && (net_at(run, i)->channel != end->channel || net_at(run, i)->tag != end->tag)) i++;
+  if (i == run->nets->len) {
+    Net net = {end->channel, end->tag, sym_net_new(run->plan, run->sets), g_array_new(FALSE, FALSE, sizeof(guint))};
+    g_array_append_val(run->nets, net);
+  }
+  conn->net = i;
+  conn->member = sym_net_add(net_at(run, i)->net, end->from);
+  g_array_append_val(net_at(run, i)->conns, run->conns->len);
+}
+
 /* Sender and receiver of each connection stand side by side in the sorted ends. */
 static gboolean join_ends(Run *run, GArray *ends) {
   run->lane_conns = g_new(guint, MAX(ends->len, 1));
@@ -136,7 +165,8 @@ static gboolean join_ends(Run *run, GArray *ends) {
                   : tx->send ? "has no receiver"
                              : "has no sender");
     run->lane_conns[tx->place] = run->lane_conns[rx->place] = run->conns->len;
-    Conn conn = {tx->lane, rx->lane, tx->from, tx->to, .slots = NULL};
+    Conn conn = {tx->lane, rx->lane, tx->from, tx->to, .slots = NULL, .net = NO_NET};
+    if (tx->tag >= CSIM_TAG_NETWORK) join_network(run, tx, &conn);
     g_array_append_val(run->conns, conn);
   }
   return TRUE;
@@ -150,19 +180,36 @@ typedef struct {
   gboolean data;
 } Wait;
 
+static guint given(const Run *run, const Conn *c) {
+  return c->net == NO_NET ? c->sent : sym_net_given(net_at(run, c->net)->net, c->member);
+}
+
+/* The lane that keeps a connection's receiver waiting: the sender, or the member of its group whose message is missing. */
+static const Lane *late_sender(const Run *run, const Conn *c) {
+  if (c->net == NO_NET) return lane_at(run, c->tx);
+  const Net *net = net_at(run, c->net);
+  guint member = sym_net_missing(net->net);
+  if (member == G_MAXUINT) return lane_at(run, c->tx);
+  return lane_at(run, g_array_index(run->conns, Conn, g_array_index(net->conns, guint, member)).tx);
+}
+
 /* What the lane waits for; FALSE if nothing. */
 static gboolean find_wait(const Run *run, const Lane *l, Wait *wait) {
   guint r0 = l->recv + (guint)csim_peer_begin(l->prim.recv_peer),
         s0 = l->send + (guint)csim_peer_begin(l->prim.send_peer);
   for (int i = 0; i < csim_peer_count(l->prim.recv_peer, l->n_recv); i++) {
     const Conn *c = conn_at(run, r0 + i);
-    *wait = (Wait){lane_at(run, c->tx), c, TRUE};
-    if (c->sent == c->taken) return TRUE;
+    if (c->sent == c->taken) {
+      *wait = (Wait){late_sender(run, c), c, TRUE};
+      return TRUE;
+    }
   }
   for (int i = 0; i < csim_peer_count(l->prim.send_peer, l->n_send); i++) {
     const Conn *c = conn_at(run, s0 + i);
-    *wait = (Wait){lane_at(run, c->rx), c, FALSE};
-    if (c->sent - c->taken == (guint)run->slots) return TRUE;
+    if (given(run, c) - c->taken == (guint)run->slots) {
+      *wait = (Wait){lane_at(run, c->rx), c, FALSE};
+      return TRUE;
+    }
   }
   return FALSE;
 }
@@ -237,13 +284,38 @@ static gboolean take(Run *run, const Lane *l, Conn *c, gboolean first) {
   return add_term(run, l, first);
 }
 
-static void give(Run *run, Conn *c, gboolean more) {
+static SymMessage *next_slot(Run *run, Conn *c) {
   if (!c->slots) c->slots = g_new0(SymMessage, run->slots);
-  sym_message_put(&c->slots[c->sent % (guint)run->slots], run->value);
+  return &c->slots[c->sent % (guint)run->slots];
+}
+
+/* The network answers as often as all members have sent. NULL, or what is wrong. */
+static const char *answer(Run *run, Net *net) {
+  while (sym_net_missing(net->net) == G_MAXUINT) {
+    for (guint m = 0; m < net->conns->len; m++) {
+      Conn *c = &g_array_index(run->conns, Conn, g_array_index(net->conns, guint, m));
+      const char *wrong = sym_net_answer(net->net, m, next_slot(run, c));
+      if (wrong) return wrong;
+      c->sent++;
+      poke(run, c->rx);
+    }
+    sym_net_next(net->net);
+  }
+  return NULL;
+}
+
+static gboolean give(Run *run, const Lane *l, Conn *c, gboolean more) {
   c->open = more;
-  if (more) return;
+  if (c->net != NO_NET) {
+    sym_net_give(net_at(run, c->net)->net, c->member, run->value, !more);
+    const char *wrong = more ? NULL : answer(run, net_at(run, c->net));
+    return wrong ? fail(run, l, "%s ends a step in which the network %s", csim_prim_name(&l->prim), wrong) : TRUE;
+  }
+  sym_message_put(next_slot(run, c), run->value);
+  if (more) return TRUE;
   c->sent++;
   poke(run, c->rx);
+  return TRUE;
 }
 
 static gboolean store(Run *run, const Lane *l) {
@@ -279,7 +351,7 @@ static gboolean do_prim(Run *run, Lane *l) {
     if (!take(run, l, conn_at(run, r0 + i), first)) return FALSE;
   if ((p->flags & CSIM_PRIM_DST) && !store(run, l)) return FALSE;
   for (int i = 0; i < csim_peer_count(p->send_peer, l->n_send); i++)
-    give(run, conn_at(run, s0 + i), i < p->more);
+    if (!give(run, l, conn_at(run, s0 + i), i < p->more)) return FALSE;
   return TRUE;
 }
 
@@ -367,6 +439,7 @@ static gboolean check_ends(Run *run) {
   for (guint i = 0; i < run->conns->len; i++) {
     const Conn *c = &g_array_index(run->conns, Conn, i);
     if (c->open) return fail(run, lane_at(run, c->tx), "a message to rank %d has no end", c->to);
+    if (given(run, c) != c->sent) return fail(run, lane_at(run, c->tx), "the network never answers the last message");
     if (c->sent != c->taken)
       return fail(run, lane_at(run, c->rx), "%u messages from rank %d are left over", c->sent - c->taken,
                   c->from);
@@ -387,6 +460,7 @@ static void open_run(Run *run) {
   }
   run->lanes = g_array_new(FALSE, FALSE, sizeof(Lane));
   run->conns = g_array_new(FALSE, FALSE, sizeof(Conn));
+  run->nets = g_array_new(FALSE, FALSE, sizeof(Net));
   run->value = sym_array_new();
   run->term = sym_array_new();
   g_queue_init(&run->ready);
@@ -400,8 +474,17 @@ static void free_messages(Run *run) {
   }
 }
 
+static void free_nets(Run *run) {
+  for (guint i = 0; i < run->nets->len; i++) {
+    sym_net_free(net_at(run, i)->net);
+    g_array_unref(net_at(run, i)->conns);
+  }
+  g_array_unref(run->nets);
+}
+
 static void close_run(Run *run) {
   free_messages(run);
+  free_nets(run);
   for (int r = 0; r < run->plan->n; r++) g_array_unref(run->outputs[r]);
   g_array_unref(run->lanes);
   g_array_unref(run->conns);

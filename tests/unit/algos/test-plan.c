@@ -70,6 +70,9 @@ static void test_total_bytes(void) {
           {toy, CSIM_COLL_ALL_GATHER, CSIM_ALGO_NVLS, n * n * s},
           {toy, CSIM_COLL_REDUCE_SCATTER, CSIM_ALGO_NVLS, n * n * s},
           {nodes, CSIM_COLL_ALL_REDUCE, CSIM_ALGO_NVLS_TREE, 2 * n * s + 2 * (nodes->n_nodes - 1) * s},
+          {nodes, CSIM_COLL_ALL_REDUCE, CSIM_ALGO_COLLNET_CHAIN, (2 * n - nodes->n_nodes) * s},
+          {nodes, CSIM_COLL_ALL_REDUCE, CSIM_ALGO_COLLNET_DIRECT, (2 * n - nodes->n_nodes) * s},
+          {nodes, CSIM_COLL_ALL_REDUCE, CSIM_ALGO_NVLS, nodes->n_nodes > 1 ? (2 * n + nodes->n_nodes) * s : 2 * n * s},
           {nodes, CSIM_COLL_ALL_GATHER, CSIM_ALGO_PAT, n * (n - 1) * s},
           {nodes, CSIM_COLL_REDUCE_SCATTER, CSIM_ALGO_PAT, n * (n - 1) * s},
           {nodes, CSIM_COLL_SENDRECV, CSIM_ALGO_P2P, n * s},
@@ -305,8 +308,9 @@ static void assert_refused(const Toy *toy, CsimColl coll, CsimAlgo algo, int roo
 }
 
 static void test_refused(void) {
-  g_autoptr(Toy) toy = toy_new_even(6, 3, 1), node = toy_new_even(6, 6, 1);
+  g_autoptr(Toy) toy = toy_new_even(6, 3, 1), node = toy_new_even(6, 6, 1), uneven = toy_new_even(7, 4, 1);
   node->shape.n_heads = 4;
+  toy->shape.network = FALSE;
   assert_refused(toy, CSIM_COLL_ALL_GATHER, CSIM_ALGO_TREE, 0, CSIM_ERROR_UNSUPPORTED,
                  "there is no Tree for all_gather");
   assert_refused(toy, CSIM_COLL_ALL_GATHER, CSIM_ALGO_PAT, 0, CSIM_ERROR_UNSUPPORTED,
@@ -317,6 +321,14 @@ static void test_refused(void) {
                  "there is no send/recv form for all_reduce");
   assert_refused(toy, CSIM_COLL_ALL_REDUCE, CSIM_ALGO_NVLS, 0, CSIM_ERROR_UNSUPPORTED,
                  "NVLS all_reduce on several nodes needs CollNet (SHARP)");
+  assert_refused(toy, CSIM_COLL_ALL_REDUCE, CSIM_ALGO_COLLNET_CHAIN, 0, CSIM_ERROR_UNSUPPORTED,
+                 "CollNetChain all_reduce needs a network that reduces (SHARP)");
+  assert_refused(toy, CSIM_COLL_ALL_REDUCE, CSIM_ALGO_COLLNET_DIRECT, 0, CSIM_ERROR_UNSUPPORTED,
+                 "CollNetDirect all_reduce needs a network that reduces (SHARP)");
+  assert_refused(uneven, CSIM_COLL_ALL_GATHER, CSIM_ALGO_COLLNET_DIRECT, 0, CSIM_ERROR_UNSUPPORTED,
+                 "CollNetDirect all_gather needs every GPU as a head");
+  assert_refused(uneven, CSIM_COLL_REDUCE_SCATTER, CSIM_ALGO_NVLS, 0, CSIM_ERROR_UNSUPPORTED,
+                 "NVLS reduce_scatter needs every GPU as a head");
   assert_refused(node, CSIM_COLL_ALL_GATHER, CSIM_ALGO_NVLS, 0, CSIM_ERROR_UNSUPPORTED,
                  "NVLS all_gather needs every GPU of the node as a head");
   assert_refused(toy, CSIM_COLL_HYPERCUBE, CSIM_ALGO_P2P, 0, CSIM_ERROR_UNSUPPORTED,

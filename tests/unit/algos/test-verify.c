@@ -20,31 +20,41 @@ static void verify(const Toy *toy, CsimColl coll, CsimAlgo algo, int root, CsimB
             toy->n_nodes, toy->n_channels, root, (int)bytes, (int)chunk, slots, error->message);
 }
 
+/* Which nodes it can have: any, one, several of one size. */
+typedef enum { ANY, ONE, EQUAL } Nodes;
+
 typedef struct {
   const char *name;
   CsimColl coll;
   CsimAlgo algo;
-  gboolean one_node;
+  Nodes nodes;
 } Case;
 
 static const Case cases[] = {
-    {"ring/all_reduce", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_RING, FALSE},
-    {"ring/all_gather", CSIM_COLL_ALL_GATHER, CSIM_ALGO_RING, FALSE},
-    {"ring/reduce_scatter", CSIM_COLL_REDUCE_SCATTER, CSIM_ALGO_RING, FALSE},
-    {"ring/broadcast", CSIM_COLL_BROADCAST, CSIM_ALGO_RING, FALSE},
-    {"ring/reduce", CSIM_COLL_REDUCE, CSIM_ALGO_RING, FALSE},
-    {"tree/all_reduce", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_TREE, FALSE},
-    {"nvls/all_reduce", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_NVLS, TRUE},
-    {"nvls/all_gather", CSIM_COLL_ALL_GATHER, CSIM_ALGO_NVLS, TRUE},
-    {"nvls/reduce_scatter", CSIM_COLL_REDUCE_SCATTER, CSIM_ALGO_NVLS, TRUE},
-    {"nvlstree/all_reduce", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_NVLS_TREE, FALSE},
-    {"pat/all_gather", CSIM_COLL_ALL_GATHER, CSIM_ALGO_PAT, FALSE},
-    {"pat/reduce_scatter", CSIM_COLL_REDUCE_SCATTER, CSIM_ALGO_PAT, FALSE},
-    {"p2p/sendrecv", CSIM_COLL_SENDRECV, CSIM_ALGO_P2P, FALSE},
-    {"p2p/alltoall", CSIM_COLL_ALLTOALL, CSIM_ALGO_P2P, FALSE},
-    {"p2p/gather", CSIM_COLL_GATHER, CSIM_ALGO_P2P, FALSE},
-    {"p2p/scatter", CSIM_COLL_SCATTER, CSIM_ALGO_P2P, FALSE},
-    {"p2p/hypercube", CSIM_COLL_HYPERCUBE, CSIM_ALGO_P2P, FALSE},
+    {"ring/all_reduce", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_RING, ANY},
+    {"ring/all_gather", CSIM_COLL_ALL_GATHER, CSIM_ALGO_RING, ANY},
+    {"ring/reduce_scatter", CSIM_COLL_REDUCE_SCATTER, CSIM_ALGO_RING, ANY},
+    {"ring/broadcast", CSIM_COLL_BROADCAST, CSIM_ALGO_RING, ANY},
+    {"ring/reduce", CSIM_COLL_REDUCE, CSIM_ALGO_RING, ANY},
+    {"tree/all_reduce", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_TREE, ANY},
+    {"nvls/all_reduce", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_NVLS, ONE},
+    {"nvls/all_gather", CSIM_COLL_ALL_GATHER, CSIM_ALGO_NVLS, ONE},
+    {"nvls/reduce_scatter", CSIM_COLL_REDUCE_SCATTER, CSIM_ALGO_NVLS, ONE},
+    {"nvlstree/all_reduce", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_NVLS_TREE, ANY},
+    {"pat/all_gather", CSIM_COLL_ALL_GATHER, CSIM_ALGO_PAT, ANY},
+    {"pat/reduce_scatter", CSIM_COLL_REDUCE_SCATTER, CSIM_ALGO_PAT, ANY},
+    {"p2p/sendrecv", CSIM_COLL_SENDRECV, CSIM_ALGO_P2P, ANY},
+    {"p2p/alltoall", CSIM_COLL_ALLTOALL, CSIM_ALGO_P2P, ANY},
+    {"p2p/gather", CSIM_COLL_GATHER, CSIM_ALGO_P2P, ANY},
+    {"p2p/scatter", CSIM_COLL_SCATTER, CSIM_ALGO_P2P, ANY},
+    {"p2p/hypercube", CSIM_COLL_HYPERCUBE, CSIM_ALGO_P2P, ANY},
+    {"collnetchain/all_reduce", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_COLLNET_CHAIN, ANY},
+    {"collnetdirect/all_reduce", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_COLLNET_DIRECT, ANY},
+    {"collnetdirect/all_gather", CSIM_COLL_ALL_GATHER, CSIM_ALGO_COLLNET_DIRECT, EQUAL},
+    {"collnetdirect/reduce_scatter", CSIM_COLL_REDUCE_SCATTER, CSIM_ALGO_COLLNET_DIRECT, EQUAL},
+    {"nvls-network/all_reduce", CSIM_COLL_ALL_REDUCE, CSIM_ALGO_NVLS, ANY},
+    {"nvls-network/all_gather", CSIM_COLL_ALL_GATHER, CSIM_ALGO_NVLS, EQUAL},
+    {"nvls-network/reduce_scatter", CSIM_COLL_REDUCE_SCATTER, CSIM_ALGO_NVLS, EQUAL},
 };
 
 static gboolean can(const Case *c, int n) {
@@ -60,7 +70,8 @@ static int least_slots(const Case *c) {
 
 static void verify_case(const Case *c, int n, int n_channels, CsimBytes bytes) {
   static const int per_node[] = {8, 4, 1, 3};
-  int node = c->one_node ? n : per_node[(n + n_channels) % 4];
+  int node = c->nodes == ONE ? n : per_node[(n + n_channels) % 4];
+  while (c->nodes == EQUAL && n % node != 0) node--;
   g_autoptr(Toy) toy = toy_new_even(n, node, n_channels);
   int root = (n_channels * 7 + (int)bytes) % n, slots = n % 2 ? least_slots(c) : 8;
   verify(toy, c->coll, c->algo, root, bytes, bytes > 2000 ? 208 : 64, slots);
@@ -116,14 +127,20 @@ static void test_few_heads(void) {
     for (guint k = 0; k < G_N_ELEMENTS(sizes); k++) {
       verify(toy, CSIM_COLL_ALL_REDUCE, CSIM_ALGO_NVLS, 0, sizes[k], 64, 1);
       verify(nodes, CSIM_COLL_ALL_REDUCE, CSIM_ALGO_NVLS_TREE, 0, sizes[k], 64, 1);
+      nodes->shape.n_direct_heads = heads;
+      verify(nodes, CSIM_COLL_ALL_REDUCE, CSIM_ALGO_NVLS, 0, sizes[k], 64, 1);
+      verify(nodes, CSIM_COLL_ALL_REDUCE, CSIM_ALGO_COLLNET_DIRECT, 0, sizes[k], 64, 1);
     }
   }
 }
 
 /* A call of 0 bytes does not hang. */
 static void test_nothing(void) {
-  g_autoptr(Toy) toy = toy_new_even(8, 8, 3);
-  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) verify(toy, cases[i].coll, cases[i].algo, 0, 0, 64, 2);
+  g_autoptr(Toy) toy = toy_new_even(8, 8, 3), nodes = toy_new_even(8, 4, 3);
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    verify(toy, cases[i].coll, cases[i].algo, 0, 0, 64, 2);
+    if (cases[i].nodes != ONE) verify(nodes, cases[i].coll, cases[i].algo, 0, 0, 64, 2);
+  }
 }
 
 /* NCCL's own sizes: 2 MiB chunks, several full loops and a shrunk last one. */
@@ -145,7 +162,7 @@ int main(int argc, char **argv) {
     const Case *c = &cases[i];
     add("1-33-ranks", c, test_ranks);
     add("64-ranks", c, test_64_ranks);
-    if (!c->one_node) add("uneven-nodes", c, test_uneven_nodes);
+    if (c->nodes == ANY) add("uneven-nodes", c, test_uneven_nodes);
     gboolean rooted = c->coll == CSIM_COLL_BROADCAST || c->coll == CSIM_COLL_REDUCE ||
                       c->coll == CSIM_COLL_GATHER || c->coll == CSIM_COLL_SCATTER;
     if (rooted) add("all-roots", c, test_all_roots);

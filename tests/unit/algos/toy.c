@@ -123,6 +123,24 @@ static void nvls_tree(const void *data, int channel, int head_rank, int *up, int
   down[0] = -1;
 }
 
+/* --- a network that reduces ------------------------------------------------------------------------ */
+
+static int node_of(const void *data, int rank) {
+  return ((const Toy *)data)->node_of[rank];
+}
+static int node_first(const void *data, int node) {
+  return ((const Toy *)data)->node_first[node];
+}
+
+/* The tree's chain: its first GPU is the head. */
+static void chain(const void *data, int channel, int rank, int *up, int *down) {
+  const Toy *toy = data;
+  int node = toy->node_of[rank], g = node_size(toy, node);
+  int place = (rank - toy->node_first[node] - channel % g + g) % g;
+  *up = place > 0 ? gpu(toy, channel, node, place - 1) : -1;
+  *down = place + 1 < g ? gpu(toy, channel, node, place + 1) : -1;
+}
+
 /* --- send and receive ------------------------------------------------------------------------------ */
 
 /* The i-th distance of groups: 0, 1, 3, 6, 10 ... modulo the next power of two, without those past the
@@ -201,6 +219,13 @@ Toy *toy_new(const int *sizes, int n_nodes, int n_channels, guint32 seed) {
   toy->shape.p2p_split = p2p_split;
   toy->shape.n_heads = sizes[0];
   for (int i = 1; i < n_nodes; i++) toy->shape.n_heads = MIN(toy->shape.n_heads, sizes[i]);
+  toy->shape.network = TRUE;
+  toy->shape.n_nodes = n_nodes;
+  toy->shape.node_of = node_of;
+  toy->shape.node_first = node_first;
+  toy->shape.chain = chain;
+  toy->shape.n_direct_heads = toy->shape.n_heads;
+  toy->shape.direct_head = nvls_head;
   return toy;
 }
 
