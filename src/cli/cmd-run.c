@@ -20,7 +20,7 @@ static const CliOption options[] = {
   {'n', "iters", "N", "back-to-back calls; the time is their period (20)", NULL, "iters"},
   {0, "launch", "HOW", "how the host drives the GPUs: process (default), thread, single", "process|thread|single", "launch"},
   {0, "host", "KIND", "bare (default) metal or vm: in a virtual machine a launch costs more", "bare|vm", "host"},
-  {0, "fidelity", "NAME", "flow (default): simulate; model: NCCL's own prediction", "model|flow", "fidelity"},
+  {0, "fidelity", "NAME", "flow (default): simulate; packet: with switch queues, PFC, ECN, credits; model: NCCL's own prediction", "model|flow|packet", "fidelity"},
   {0, "seed", "N", "seed of every random stream (1)", NULL, "seed"},
   {0, "queue", "NAME", "event queue: radix (default), heap4; the result is the same", "radix|heap4", "queue"},
   {0, "no-symmetry", NULL, "simulate also the ranks that must behave like others; slower, the same times", NULL, "no_symmetry"},

@@ -188,19 +188,22 @@ static gboolean set_wire(CsimExec *x, Net *n, const CsimConn *how, CsimGpuRef tx
   const CsimMachine *m = x->spec.machine;
   CsimNicRef out = {tx.node, (guint)how->send_net}, in = {rx.node, (guint)how->recv_net};
   CsimRoute leg;
+  CsimTime near, far;
   n->links = x->links->len;
   if (!csim_machine_route_nic(m, tx, out, how->send_gdr, TRUE, &leg, error)) return FALSE;
-  n->latency += leg.latency;
+  near = leg.latency;
+  n->latency += near;
   add_route(x, &leg);
   if (!csim_machine_route_fabric(m, out, in, hash, &leg, error)) return FALSE;
   n->latency += leg.latency + 2 * x->net_model.endpoint;
   add_route(x, &leg);
   if (!csim_machine_route_nic(m, rx, in, how->recv_gdr, FALSE, &leg, error)) return FALSE;
-  n->latency += leg.latency;
+  far = leg.latency;
+  n->latency += far;
   add_route(x, &leg);
   n->n_links = (uint16_t)(x->links->len - n->links);
   n->cap = narrowest(x, n->links, n->n_links);
-  return TRUE;
+  return !x->packets || exec_packets_connect(x, out, in, hash, near, far, error);
 }
 
 static gboolean needs_flush(const CsimExec *x, uint32_t rx_rank, const CsimConn *how) {
@@ -305,7 +308,8 @@ gboolean exec_build(CsimExec *x, GError **error) {
   x->nets = (Net *)(void *)g_array_free(g_steal_pointer(&nets), FALSE);
   if (!ok) return FALSE;
   prune(x);
-  if (!x->spec.no_symmetry && !x->spec.trace) exec_collapse(x);
+  if (x->packets) exec_packets_strip(x);
+  if (!x->spec.no_symmetry && !x->spec.trace && !x->packets) exec_collapse(x);
   make_state(x);
   return TRUE;
 }

@@ -107,6 +107,8 @@ typedef struct {
 #define DRAWS 8192
 typedef struct { uint64_t key; double unit; } Draw; /* unit: uniform in [-1, 1) */
 
+typedef struct Packets Packets; /* packets.c */
+
 struct CsimExec {
   CsimExecSpec spec;
   CsimShape shape;
@@ -122,6 +124,7 @@ struct CsimExec {
   /* One call: */
   CsimEngine *engine;
   CsimFluid *fluid;
+  Packets *packets;            /* the network at packet fidelity, else NULL */
   CsimPlan *plan;
   const CsimCall *call;
   CsimChoice choice;
@@ -179,10 +182,23 @@ void exec_net_post(CsimExec *x, uint32_t net, CsimTime kernel_done, CsimBytes wi
 void exec_net_consumed(CsimExec *x, uint32_t net, CsimTime kernel_done);
 void exec_net_event(CsimExec *x, const CsimEvent *event);
 
+/* packets.c: NULL x->packets at other fidelities. */
+gboolean exec_packets_new(CsimExec *x, GError **error);
+void exec_packets_free(Packets *packets);
+/* The next Net of x->nets. near, far: latency of the PCIe ways at its ends. */
+gboolean exec_packets_connect(CsimExec *x, CsimNicRef from, CsimNicRef to, uint32_t hash, CsimTime near, CsimTime far, GError **error);
+/* Takes adapters' wires and the fabric out of Net.links: packets use them. */
+void exec_packets_strip(CsimExec *x);
+/* The proxy has just posted a message (Net.sent). FALSE: this connection has no packets. */
+gboolean exec_packets_send(CsimExec *x, uint32_t net);
+void exec_packets_event(CsimExec *x, const CsimEvent *event);
+/* After a run: deadlock, queue pairs that failed, bytes that do not add up. */
+gboolean exec_packets_check(CsimExec *x, GError **error);
+
 /* shape.c: fills x->shape from x->spec. */
 void exec_shape_init(CsimExec *x);
 
 /* Kinds of the one handler's events. */
-enum { EV_LANE_FLOW, EV_NET_SEND, EV_NET_FLOW, EV_NET_WIRE, EV_NET_ARRIVE };
+enum { EV_LANE_FLOW, EV_NET_SEND, EV_NET_FLOW, EV_NET_WIRE, EV_NET_ARRIVE, EV_PKT_LEG, EV_PKT_LANDED, EV_PKT_ACKED };
 
 #endif

@@ -3,6 +3,7 @@
  */
 #include "base/units.h"
 #include "exec/exec-private.h"
+#include "topo/packet-fabric.h"
 
 #include <math.h>
 #include <string.h>
@@ -53,6 +54,7 @@ static const char *transport_name(CsimTransport t) {
 }
 
 CsimExec *csim_exec_new(const CsimExecSpec *spec, GError **error) {
+  if (spec->packets && !csim_packet_fabric_check(spec->machine, error)) return NULL;
   CsimExec *x = g_new0(CsimExec, 1);
   const CsimFabricSpec *fabric = &csim_machine_cluster(spec->machine)->fabric;
   x->spec = *spec;
@@ -168,6 +170,7 @@ static gboolean run_engine(CsimExec *x, GError **error) {
     g_set_error_literal(error, CSIM_ERROR, CSIM_ERROR_INTERRUPTED, "interrupted");
     return FALSE;
   }
+  if (x->packets && !exec_packets_check(x, error)) return FALSE;
   if (x->ranks_done < x->n_ranks) report_deadlock(x);
   return TRUE;
 }
@@ -263,6 +266,7 @@ static gboolean build(CsimExec *x, const CsimCall *call, GError **error) {
   x->work_head = x->work_n = 0;
   x->iterations = MIN(MAX(x->spec.iters, 1), iterations_to_settle(x, call->coll));
   x->period_end = g_new0(CsimTime, x->iterations);
+  if (x->spec.packets && !exec_packets_new(x, error)) return FALSE;
   if (!exec_build(x, error)) return FALSE;
   exec_trace_begin(x);
   for (guint i = 0; i < x->gpus->len; i++)
@@ -274,6 +278,7 @@ static gboolean build(CsimExec *x, const CsimCall *call, GError **error) {
 static void tear_down(CsimExec *x) {
   exec_unbuild(x);
   g_clear_pointer(&x->period_end, g_free);
+  g_clear_pointer(&x->packets, exec_packets_free);
   g_clear_pointer(&x->fluid, csim_fluid_free);
   g_clear_pointer(&x->engine, csim_engine_free);
   g_clear_pointer(&x->plan, csim_plan_free);

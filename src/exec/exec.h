@@ -31,6 +31,7 @@ typedef struct {
   CsimQueueKind queue;
   const volatile int *interrupt; /* may be NULL */
   gboolean digest;
+  gboolean packets;       /* network messages as packets (models/pkt) instead of flows; every rank is simulated */
   gboolean no_symmetry;   /* simulate every rank, also those that must behave alike; a trace does that anyway */
   CsimTrace *trace;       /* filled with the operations of every lane and the rates of the links; NULL: none */
 } CsimExecSpec;

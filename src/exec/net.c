@@ -88,10 +88,10 @@ void exec_net_event(CsimExec *x, const CsimEvent *event) {
   }
   case EV_NET_FLOW:
     x->nets[index].sent++;
-    next_on_wire(x, index);
+    if (!x->packets || !exec_packets_send(x, index)) next_on_wire(x, index);
     break;
   case EV_NET_WIRE: on_wire_done(x, index, event->time); break;
   case EV_NET_ARRIVE: on_arrive(x, index, event->time); break;
-  default: g_assert_not_reached();
+  default: exec_packets_event(x, event);
   }
 }

@@ -80,10 +80,6 @@ static gboolean load_comm(CsimRun *run, GError **error) {
 
 static gboolean load_exec(CsimRun *run, GError **error) {
   const CsimRunSpec *spec = &run->spec;
-  if (spec->fidelity == CSIM_FIDELITY_PACKET) {
-    g_set_error(error, CSIM_ERROR, CSIM_ERROR_UNSUPPORTED, "packet fidelity is not there yet; flow and model are");
-    return FALSE;
-  }
   if (spec->fidelity == CSIM_FIDELITY_MODEL && spec->trace) {
     g_set_error(error, CSIM_ERROR, CSIM_ERROR_UNSUPPORTED, "the model has no events to trace; --fidelity flow has");
     return FALSE;
@@ -104,6 +100,7 @@ static gboolean load_exec(CsimRun *run, GError **error) {
     .queue = spec->queue,
     .interrupt = spec->interrupt,
     .digest = TRUE, /* about 2 ns an event; so the digest of a run does not depend on who asks for it */
+    .packets = spec->fidelity == CSIM_FIDELITY_PACKET,
     .no_symmetry = spec->no_symmetry,
     .trace = run->trace,
   };

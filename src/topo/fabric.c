@@ -215,7 +215,16 @@ static void climb(const CsimFabric *f, const Choice *c, CsimFabricPath *path) {
     add_link(path, core_link(f, pod_to, spine, c->core, TRUE));
   if (trunks ? f->leaf_binds : down_cable_binds(f)) add_link(path, leaf_link(f, c->to.leaf, c->down, TRUE));
   path->switches = over_core ? 5 : 3;
+  path->over_spine = TRUE;
+  path->over_core = over_core;
+  path->up = c->up;
+  path->down = c->down;
+  path->core = c->core;
   path->latency += 2 * f->cable_spine + (over_core ? 2 * f->cable_core : 0);
+}
+
+guint csim_fabric_leaf(const CsimFabric *f, CsimEndpoint e) {
+  return f->tiers > 1 ? leaf_port(f, e).leaf : f->kind == CSIM_FABRIC_RAIL_ONLY ? e.rail : 0;
 }
 
 gboolean csim_fabric_path(const CsimFabric *f, CsimEndpoint from, CsimEndpoint to, uint32_t flow_hash,
@@ -230,6 +239,8 @@ gboolean csim_fabric_path(const CsimFabric *f, CsimEndpoint from, CsimEndpoint t
   }
   Choice choice = {.from = leaf_port(f, from), .to = leaf_port(f, to)};
   path->latency = 2 * f->cable_leaf;
+  path->from_leaf = csim_fabric_leaf(f, from);
+  path->to_leaf = csim_fabric_leaf(f, to);
   if (choice.from.leaf != choice.to.leaf) {
     if (f->routing == CSIM_ROUTING_ECMP)
       choose_ecmp(f, from, to, flow_hash, &choice);

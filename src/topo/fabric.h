@@ -49,11 +49,17 @@ typedef struct {
   guint n, link[CSIM_FABRIC_MAX_HOPS]; /* fabric link ids, in order */
   guint switches;
   CsimTime latency; /* switches and cables; adapters are models/net.h's */
+  /* The way as a packet takes it, nothing left out. Cables count as in "leaf0-spine1.2": up out of the first leaf, down into the last one,
+   * core out of the spine. Meaningless where the path does not go so high. */
+  guint from_leaf, to_leaf, up, down, core;
+  gboolean over_spine, over_core;
 } CsimFabricPath;
 
 /* FALSE and CSIM_ERROR_ROUTE between two rails of a rail-only fabric. */
 gboolean csim_fabric_path(const CsimFabric *f, CsimEndpoint from, CsimEndpoint to, uint32_t flow_hash,
                           CsimFabricPath *out, GError **error);
+/* The switch of an endpoint's cable: a leaf, or the one switch there is (a rail-only fabric has one a rail). */
+guint csim_fabric_leaf(const CsimFabric *f, CsimEndpoint e);
 CsimRate csim_fabric_link_rate(const CsimFabric *f, guint link);
 char *csim_fabric_link_name(const CsimFabric *f, guint link); /* "leaf3-spine1 up"; caller frees */
 

@@ -1,6 +1,5 @@
-#include "topo/machine.h"
+#include "topo/machine-fabric.h"
 
-#include "topo/fabric.h"
 #include "topo/node-links.h"
 
 /* Ids: node 0's links, node 1's, ..., then the fabric's. Nodes of one kind have equally many, so that an id is found without a table
@@ -322,4 +321,22 @@ gboolean csim_machine_route_fabric(const CsimMachine *m, CsimNicRef from, CsimNi
   out->link[out->n++] = (CsimFlowLink){first_id(m, to.node) + net_at(m, to)->in, 1};
   out->latency = path.latency;
   return TRUE;
+}
+
+/* --- for the packet network -------------------------------------------------- */
+
+const CsimFabric *csim_machine_fabric(const CsimMachine *m) {
+  return &m->fabric;
+}
+
+guint csim_machine_n_nics(const CsimMachine *m, guint node) {
+  return kind_of(m, node)->nets->len;
+}
+
+CsimEndpoint csim_machine_nic_endpoint(const CsimMachine *m, CsimNicRef nic) {
+  return endpoint(m, nic);
+}
+
+CsimRate csim_machine_nic_line(const CsimMachine *m, CsimNicRef nic) {
+  return net_at(m, nic)->line_rate;
 }

@@ -229,27 +229,33 @@ static guint16 default_udp_port(guint qp) {
   return (guint16)(0xc000 | ((label & 0x3fff) ^ (label >> 14 & 0x3f)));
 }
 
-static gboolean take_path(const CsimPktNet *net, Qp *qp, const CsimPktQpSpec *spec, GError **error) {
-  guint at = qp->src;
-  for (guint i = 0; i < spec->n_path && i < CSIM_PKT_MAX_HOPS; i++) {
-    if (spec->path[i] >= net->n_ports || net->ports[spec->path[i]].node != at) break;
-    qp->path[qp->n_path++] = (uint16_t)spec->path[i];
-    at = net->ports[spec->path[i]].peer_node;
+/* Given ports as a path; FALSE if they are none. */
+static gboolean take_path(const CsimPktNet *net, guint from, guint to, const guint *given, guint n_given, uint16_t *path,
+                          uint32_t *n, GError **error) {
+  guint at = from;
+  for (*n = 0; *n < n_given && *n < CSIM_PKT_MAX_HOPS; (*n)++) {
+    guint port = given[*n];
+    if (port >= net->n_ports || net->ports[port].node != at) break;
+    path[*n] = (uint16_t)port;
+    at = net->ports[port].peer_node;
   }
-  if (qp->n_path == spec->n_path && at == qp->dst) return TRUE;
+  if (*n == n_given && at == to) return TRUE;
   g_set_error(
       error, CSIM_ERROR, CSIM_ERROR_ROUTE,
       "the given ports are no path from %s to %s; each must lie on the node that the one before leads to",
-      net->nodes[qp->src].name, net->nodes[qp->dst].name);
+      net->nodes[from].name, net->nodes[to].name);
   return FALSE;
 }
 
 static gboolean set_paths(CsimPktNet *net, Qp *qp, const CsimPktQpSpec *spec, GError **error) {
   guint16 udp_port = spec && spec->udp_port ? spec->udp_port : default_udp_port(qp->id);
-  if (spec && spec->path ? !take_path(net, qp, spec, error)
-                         : !find_path(net, qp->src, qp->dst, udp_port, qp->path, &qp->n_path, error))
-    return FALSE;
-  return find_path(net, qp->dst, qp->src, udp_port, qp->back, &qp->n_back, error);
+  gboolean there = spec && spec->path
+                       ? take_path(net, qp->src, qp->dst, spec->path, spec->n_path, qp->path, &qp->n_path, error)
+                       : find_path(net, qp->src, qp->dst, udp_port, qp->path, &qp->n_path, error);
+  if (!there) return FALSE;
+  return spec && spec->back
+             ? take_path(net, qp->dst, qp->src, spec->back, spec->n_back, qp->back, &qp->n_back, error)
+             : find_path(net, qp->dst, qp->src, udp_port, qp->back, &qp->n_back, error);
 }
 
 guint csim_pkt_add_qp(CsimPktNet *net, guint src, guint dst, const CsimPktQpSpec *spec, GError **error) {

@@ -101,6 +101,8 @@ typedef struct {
   guint16 udp_port;  /* ECMP entropy; 0: from the queue pair's numbers as Linux does */
   const guint *path; /* egress ports from the source on, instead of shortest paths with ECMP; NULL: none */
   guint n_path;
+  const guint *back; /* the same for ACKs, from the destination on */
+  guint n_back;
 } CsimPktQpSpec;
 /* A connection from host src to host dst; spec NULL for defaults. G_MAXUINT32 and CSIM_ERROR_ROUTE if there
  * is no path. */

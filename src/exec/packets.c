@@ -1,0 +1,159 @@
+/*
+ * exec/packets.c - the network of a call at packet fidelity.
+ *
+ * A network connection has a queue pair beside its Net. A message that the proxy has posted (net.c) does two things at once:
+ *  - its packets go through the packet network, in order behind the connection's earlier ones;
+ *  - the adapters' DMA moves its bytes inside the two nodes: a fluid flow over what Net.links has left, no faster than the adapter,
+ *    one message of a connection at a time. No links left: no flow.
+ * It has arrived when both are done. The sender's slot is free when the last packet's acknowledgement is back.
+ * An adapter whose two ends are one (loopback) stays with the fluid flow.
+ */
+#include "exec/exec-private.h"
+#include "topo/packet-fabric.h"
+
+typedef struct {
+  guint qp;                                     /* NO_INDEX: a loopback */
+  CsimTime near, far;                           /* from the proxy's post to the wire, from the wire to the receiver's proxy */
+  uint32_t legs, delivered, acked, arrived, freed; /* messages that have passed */
+  CsimTime leg_end[SLOTS], landed[SLOTS], ack[SLOTS];
+} End;
+
+struct Packets {
+  CsimPacketFabric *fabric;
+  CsimPktNet *net;
+  GArray *ends; /* End, as CsimExec.nets */
+};
+
+gboolean exec_packets_new(CsimExec *x, GError **error) {
+  CsimPacketFabric *fabric = csim_packet_fabric_new(x->spec.machine, x->engine, x->spec.seed, error);
+  if (!fabric) return FALSE;
+  x->packets = g_new0(Packets, 1);
+  x->packets->fabric = fabric;
+  x->packets->net = csim_packet_fabric_net(fabric);
+  x->packets->ends = g_array_new(FALSE, TRUE, sizeof(End));
+  return TRUE;
+}
+
+void exec_packets_free(Packets *packets) {
+  if (!packets) return;
+  csim_packet_fabric_free(packets->fabric);
+  g_array_unref(packets->ends);
+  g_free(packets);
+}
+
+gboolean exec_packets_connect(CsimExec *x, CsimNicRef from, CsimNicRef to, uint32_t hash, CsimTime near, CsimTime far, GError **error) {
+  Packets *p = x->packets;
+  CsimTime endpoint = x->net_model.endpoint;
+  End end = {.qp = NO_INDEX, .near = near + endpoint, .far = far + endpoint};
+  if (from.node != to.node || from.local != to.local) {
+    end.qp = csim_packet_fabric_qp(p->fabric, from, to, hash, error);
+    if (end.qp == NO_INDEX) return FALSE;
+    csim_pkt_watch(p->net, end.qp, x->handler, EV_PKT_LANDED, p->ends->len);
+  }
+  g_array_append_val(p->ends, end);
+  return TRUE;
+}
+
+static gboolean is_network(const CsimExec *x, const CsimFlowLink *link) {
+  uint32_t id = g_array_index(x->machine_of, uint32_t, link->link);
+  CsimResKind kind = csim_machine_link(x->spec.machine, id).kind;
+  return kind == CSIM_RES_NIC_OUT || kind == CSIM_RES_NIC_IN || kind == CSIM_RES_FABRIC;
+}
+
+void exec_packets_strip(CsimExec *x) {
+  for (uint32_t i = 0; i < x->n_nets; i++) {
+    Net *n = &x->nets[i];
+    CsimFlowLink *links = &g_array_index(x->links, CsimFlowLink, n->links);
+    uint16_t kept = 0;
+    if (g_array_index(x->packets->ends, End, i).qp == NO_INDEX) continue;
+    for (uint16_t k = 0; k < n->n_links; k++)
+      if (!is_network(x, &links[k])) links[kept++] = links[k];
+    n->n_links = kept;
+  }
+}
+
+/* The receiver's proxy may look for a message when its bytes are through the network and through both nodes. */
+static void take_arrivals(CsimExec *x, uint32_t index, End *e) {
+  const Net *n = &x->nets[index];
+  for (; e->arrived < MIN(e->legs, e->delivered); e->arrived++) {
+    CsimTime legs = e->leg_end[e->arrived % SLOTS] + n->latency, packets = e->landed[e->arrived % SLOTS] + e->far;
+    csim_engine_at(x->engine, MAX(MAX(legs, packets), csim_engine_now(x->engine)), x->handler, EV_NET_ARRIVE, index, 0);
+  }
+}
+
+static void free_slots(CsimExec *x, uint32_t index, End *e) {
+  Conn *c = &x->conns[x->nets[index].conn];
+  for (; e->freed < MIN(e->legs, e->acked); e->freed++) {
+    CsimTime seen = MAX(e->leg_end[e->freed % SLOTS], e->ack[e->freed % SLOTS]) + x->net_model.endpoint;
+    x->slots[exec_slot(x, c, c->credits)].credit = seen + x->net_model.p2g;
+    c->credits++;
+    exec_poke(x, c->tx_lane);
+  }
+}
+
+static void next_leg(CsimExec *x, uint32_t index, End *e);
+
+static void leg_done(CsimExec *x, uint32_t index, End *e, CsimTime now) {
+  Net *n = &x->nets[index];
+  e->leg_end[e->legs++ % SLOTS] = now;
+  n->wire++;
+  n->flowing = FALSE;
+  take_arrivals(x, index, e);
+  free_slots(x, index, e);
+  next_leg(x, index, e);
+}
+
+static void next_leg(CsimExec *x, uint32_t index, End *e) {
+  Net *n = &x->nets[index];
+  if (n->flowing || n->wire == n->sent) return;
+  if (n->n_links == 0) {
+    leg_done(x, index, e, csim_engine_now(x->engine));
+    return;
+  }
+  n->flowing = TRUE;
+  const CsimFlowLink *links = &g_array_index(x->links, CsimFlowLink, n->links);
+  csim_fluid_start_at(x->fluid, 0, &n->flow_hint, links, n->n_links, n->bytes[n->wire % SLOTS], n->cap, x->handler, EV_PKT_LEG, index, 0);
+}
+
+gboolean exec_packets_send(CsimExec *x, uint32_t index) {
+  End *e = &g_array_index(x->packets->ends, End, index);
+  const Net *n = &x->nets[index];
+  if (e->qp == NO_INDEX) return FALSE;
+  CsimBytes bytes = n->bytes[(n->sent - 1) % SLOTS];
+  csim_pkt_send_at(x->packets->net, csim_engine_now(x->engine) + e->near, e->qp, bytes, x->handler, EV_PKT_ACKED, index, 0);
+  next_leg(x, index, e);
+  return TRUE;
+}
+
+void exec_packets_event(CsimExec *x, const CsimEvent *event) {
+  End *e = &g_array_index(x->packets->ends, End, event->entity);
+  switch (event->kind) {
+  case EV_PKT_LEG: leg_done(x, event->entity, e, event->time); break;
+  case EV_PKT_LANDED:
+    e->landed[e->delivered++ % SLOTS] = event->time;
+    take_arrivals(x, event->entity, e);
+    break;
+  case EV_PKT_ACKED:
+    e->ack[e->acked++ % SLOTS] = event->time;
+    free_slots(x, event->entity, e);
+    break;
+  default: g_assert_not_reached();
+  }
+}
+
+gboolean exec_packets_check(CsimExec *x, GError **error) {
+  CsimPktNet *net = x->packets->net;
+  if (csim_pkt_deadlock(net)) {
+    csim_error_set(error, CSIM_ERROR_ROUTE, CSIM_LOC_NONE, "the network is in a deadlock: %s", csim_pkt_deadlock(net));
+    return FALSE;
+  }
+  for (guint i = 0; i < x->packets->ends->len; i++) {
+    guint qp = g_array_index(x->packets->ends, End, i).qp;
+    if (qp == NO_INDEX || !*csim_pkt_qp_error(net, qp)) continue;
+    const guint16 *path;
+    g_autofree char *from = csim_pkt_port_name(net, (csim_pkt_qp_path(net, qp, &path), path[0]));
+    csim_error_set(error, CSIM_ERROR_ROUTE, CSIM_LOC_NONE, "%s, queue pair %u: %s", from, qp, csim_pkt_qp_error(net, qp));
+    return FALSE;
+  }
+  return csim_pkt_check(net, error);
+}

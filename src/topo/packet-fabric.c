@@ -1,0 +1,211 @@
+#include "topo/packet-fabric.h"
+
+#include "topo/machine-fabric.h"
+
+/* Nodes of the packet network: hosts (adapters, node by node), leaves, spines pod by pod, cores spine by spine. Ports come in pairs, a cable's
+ * lower end first: the adapters' cables, the leaves', the spines'. */
+struct CsimPacketFabric {
+  const CsimMachine *machine;
+  const CsimFabric *fabric;
+  CsimPktNet *net;
+  guint *first_host; /* of each node, and their number at the end */
+  guint n_hosts, n_leaves, pods;
+  guint leaf_ports, core_ports; /* first port of the leaves' cables, of the spines' */
+};
+
+/* --- settings ---------------------------------------------------------------- */
+
+static gboolean is_rdma_mtu(int mtu) {
+  return mtu == 256 || mtu == 512 || mtu == 1024 || mtu == 2048 || mtu == 4096;
+}
+
+/* Bytes of payload in a packet. RoCE may be given the Ethernet MTU. */
+static gboolean payload_mtu(const CsimMachine *m, int *mtu, GError **error) {
+  const CsimFabricSpec *spec = &csim_machine_cluster(m)->fabric;
+  *mtu = spec->mtu > 0 ? spec->mtu
+                       : (int)csim_catalogue_bytes(csim_machine_catalogue(m), "%s.mtu", csim_transport_name(spec->transport));
+  if (!is_rdma_mtu(*mtu) && spec->transport == CSIM_TRANSPORT_ROCE) *mtu = csim_pkt_roce_mtu(*mtu);
+  if (is_rdma_mtu(*mtu)) return TRUE;
+  csim_error_set(error, CSIM_ERROR_VALUE, CSIM_LOC_NONE,
+                 "an MTU of %d has no packets; allowed: 256, 512, 1024, 2048, 4096, and an Ethernet MTU of 352 or more for roce", spec->mtu);
+  return FALSE;
+}
+
+static gboolean packet_spec(const CsimMachine *m, uint64_t seed, CsimPktSpec *spec, GError **error) {
+  CsimTransport transport = csim_machine_cluster(m)->fabric.transport;
+  if (transport != CSIM_TRANSPORT_IB && transport != CSIM_TRANSPORT_ROCE) {
+    csim_error_set(error, CSIM_ERROR_UNSUPPORTED, CSIM_LOC_NONE,
+                   "the packet level does not know %s; allowed: ib, roce (--fidelity flow simulates the others)",
+                   csim_transport_name(transport));
+    return FALSE;
+  }
+  *spec = transport == CSIM_TRANSPORT_IB ? csim_pkt_spec_ib() : csim_pkt_spec_roce();
+  spec->seed = seed;
+  return payload_mtu(m, &spec->mtu, error);
+}
+
+gboolean csim_packet_fabric_check(const CsimMachine *machine, GError **error) {
+  CsimPktSpec spec;
+  return packet_spec(machine, 1, &spec, error);
+}
+
+/* --- building ---------------------------------------------------------------- */
+
+static CsimRate widest_nic(const CsimPacketFabric *p) {
+  CsimRate line = 0;
+  for (guint n = 0; n < csim_machine_cluster(p->machine)->n_nodes; n++)
+    for (guint i = 0; i < csim_machine_n_nics(p->machine, n); i++)
+      line = MAX(line, csim_machine_nic_line(p->machine, (CsimNicRef){n, i}));
+  return line;
+}
+
+static void count_hosts(CsimPacketFabric *p) {
+  guint nodes = csim_machine_cluster(p->machine)->n_nodes;
+  p->first_host = g_new(guint, nodes + 1);
+  for (guint n = 0; n < nodes; n++) {
+    p->first_host[n] = p->n_hosts;
+    p->n_hosts += csim_machine_n_nics(p->machine, n);
+  }
+  p->first_host[nodes] = p->n_hosts;
+}
+
+static guint n_leaves(const CsimFabric *f) {
+  return f->tiers > 1 ? f->leaves : f->kind == CSIM_FABRIC_RAIL_ONLY ? f->rails : 1;
+}
+
+/* Cables in all, in 64 bits: they may be too many. */
+static uint64_t n_cables(const CsimPacketFabric *p) {
+  const CsimFabric *f = p->fabric;
+  uint64_t cables = p->n_hosts;
+  if (f->tiers > 1) cables += (uint64_t)f->leaves * f->up;
+  if (f->tiers > 2) cables += (uint64_t)f->pods * f->spines * f->core_up;
+  return cables;
+}
+
+static gboolean check_size(const CsimPacketFabric *p, GError **error) {
+  uint64_t ports = 2 * n_cables(p);
+  if (ports <= CSIM_PACKET_MAX_PORTS) return TRUE;
+  csim_error_set(error, CSIM_ERROR_LIMIT, CSIM_LOC_NONE,
+                 "a network of %" G_GUINT64_FORMAT " ports; allowed at the packet level: %d (--fidelity flow has no such limit)", ports,
+                 CSIM_PACKET_MAX_PORTS);
+  return FALSE;
+}
+
+static void add_nodes(CsimPacketFabric *p, const CsimPktSwitch *sw) {
+  const CsimFabric *f = p->fabric;
+  for (guint n = 0; n < csim_machine_cluster(p->machine)->n_nodes; n++)
+    for (guint i = 0; i < csim_machine_n_nics(p->machine, n); i++) {
+      g_autofree char *name = g_strdup_printf("node%u/nic%u", n, i);
+      csim_pkt_add_host(p->net, name);
+    }
+  for (guint l = 0; l < p->n_leaves; l++) {
+    g_autofree char *name = f->tiers > 1 || p->n_leaves > 1 ? g_strdup_printf("leaf%u", l) : g_strdup("switch");
+    csim_pkt_add_switch(p->net, name, sw);
+  }
+  for (guint s = 0; f->tiers > 1 && s < p->pods * f->spines; s++) {
+    g_autofree char *name = f->tiers > 2 ? g_strdup_printf("spine%u.%u", s / f->spines, s % f->spines) : g_strdup_printf("spine%u", s);
+    csim_pkt_add_switch(p->net, name, sw);
+  }
+  for (guint c = 0; f->tiers > 2 && c < f->spines * f->core_up; c++) {
+    g_autofree char *name = g_strdup_printf("core%u.%u", c / f->core_up, c % f->core_up);
+    csim_pkt_add_switch(p->net, name, sw);
+  }
+}
+
+static guint leaf_node(const CsimPacketFabric *p, guint leaf) { return p->n_hosts + leaf; }
+static guint spine_node(const CsimPacketFabric *p, guint pod, guint spine) { return p->n_hosts + p->n_leaves + pod * p->fabric->spines + spine; }
+static guint core_node(const CsimPacketFabric *p, guint spine, guint cable) {
+  return p->n_hosts + p->n_leaves + p->pods * p->fabric->spines + spine * p->fabric->core_up + cable;
+}
+
+static void connect_nics(CsimPacketFabric *p) {
+  double share = csim_machine_net(p->machine)->derate;
+  for (guint n = 0, host = 0; n < csim_machine_cluster(p->machine)->n_nodes; n++)
+    for (guint i = 0; i < csim_machine_n_nics(p->machine, n); i++, host++) {
+      CsimNicRef nic = {n, i};
+      CsimPktCable cable = {(CsimRate)((double)csim_machine_nic_line(p->machine, nic) * share), p->fabric->cable_leaf, 0};
+      guint leaf = csim_fabric_leaf(p->fabric, csim_machine_nic_endpoint(p->machine, nic));
+      csim_pkt_connect(p->net, host, leaf_node(p, leaf), &cable);
+    }
+}
+
+static void connect_switches(CsimPacketFabric *p, CsimRate rate) {
+  const CsimFabric *f = p->fabric;
+  CsimPktCable leaf = {rate, f->cable_spine, 0}, core = {rate, f->cable_core, 0};
+  p->leaf_ports = csim_pkt_n_ports(p->net);
+  for (guint l = 0; f->tiers > 1 && l < f->leaves; l++)
+    for (guint c = 0; c < f->up; c++) csim_pkt_connect(p->net, leaf_node(p, l), spine_node(p, l / f->leaves_per_pod, c % f->spines), &leaf);
+  p->core_ports = csim_pkt_n_ports(p->net);
+  for (guint s = 0; f->tiers > 2 && s < p->pods * f->spines; s++)
+    for (guint c = 0; c < f->core_up; c++)
+      csim_pkt_connect(p->net, spine_node(p, s / f->spines, s % f->spines), core_node(p, s % f->spines, c), &core);
+}
+
+CsimPacketFabric *csim_packet_fabric_new(const CsimMachine *machine, CsimEngine *engine, uint64_t seed, GError **error) {
+  g_autoptr(CsimPacketFabric) p = g_new0(CsimPacketFabric, 1);
+  const CsimFabricSpec *spec = &csim_machine_cluster(machine)->fabric;
+  CsimPktSpec packets;
+  p->machine = machine;
+  p->fabric = csim_machine_fabric(machine);
+  p->n_leaves = n_leaves(p->fabric);
+  p->pods = p->fabric->tiers > 2 ? p->fabric->pods : 1;
+  count_hosts(p);
+  if (!packet_spec(machine, seed, &packets, error) || !check_size(p, error)) return NULL;
+  p->net = csim_pkt_net_new(engine, &packets);
+  CsimPktSwitch sw = {.latency = p->fabric->switch_latency, .cut_through = TRUE};
+  CsimRate rate = spec->link_rate > 0 ? spec->link_rate : widest_nic(p);
+  if (packets.kind == CSIM_PKT_ROCE) {
+    sw = csim_pkt_switch_hpcc(rate, MAX(p->fabric->cable_core, p->fabric->cable_spine));
+    sw.latency = p->fabric->switch_latency;
+    sw.cut_through = TRUE;
+  }
+  add_nodes(p, &sw);
+  connect_nics(p);
+  connect_switches(p, rate);
+  return g_steal_pointer(&p);
+}
+
+void csim_packet_fabric_free(CsimPacketFabric *p) {
+  if (!p) return;
+  csim_pkt_net_free(p->net);
+  g_free(p->first_host);
+  g_free(p);
+}
+
+CsimPktNet *csim_packet_fabric_net(const CsimPacketFabric *p) { return p->net; }
+
+/* --- queue pairs ------------------------------------------------------------- */
+
+static guint host_of(const CsimPacketFabric *p, CsimNicRef nic) { return p->first_host[nic.node] + nic.local; }
+
+static guint leaf_port(const CsimPacketFabric *p, guint leaf, guint cable) { return p->leaf_ports + 2 * (leaf * p->fabric->up + cable); }
+static guint core_port(const CsimPacketFabric *p, guint leaf, guint up, guint cable) {
+  const CsimFabric *f = p->fabric;
+  return p->core_ports + 2 * ((leaf / f->leaves_per_pod * f->spines + up % f->spines) * f->core_up + cable);
+}
+
+/* The ports by which a packet leaves each node of its way. */
+static guint ports_of(const CsimPacketFabric *p, guint from, guint to, const CsimFabricPath *path, guint *ports) {
+  guint n = 0;
+  ports[n++] = 2 * from;
+  if (path->over_spine) ports[n++] = leaf_port(p, path->from_leaf, path->up);
+  if (path->over_core) {
+    ports[n++] = core_port(p, path->from_leaf, path->up, path->core);
+    ports[n++] = core_port(p, path->to_leaf, path->up, path->core) + 1;
+  }
+  if (path->over_spine) ports[n++] = leaf_port(p, path->to_leaf, path->down) + 1;
+  ports[n++] = 2 * to + 1;
+  return n;
+}
+
+guint csim_packet_fabric_qp(CsimPacketFabric *p, CsimNicRef from, CsimNicRef to, uint32_t flow_hash, GError **error) {
+  CsimEndpoint a = csim_machine_nic_endpoint(p->machine, from), b = csim_machine_nic_endpoint(p->machine, to);
+  guint src = host_of(p, from), dst = host_of(p, to), there[CSIM_PKT_MAX_HOPS], back[CSIM_PKT_MAX_HOPS];
+  CsimFabricPath path, way_back;
+  if (!csim_fabric_path(p->fabric, a, b, flow_hash, &path, error) || !csim_fabric_path(p->fabric, b, a, flow_hash, &way_back, error))
+    return G_MAXUINT32;
+  CsimPktQpSpec spec = {.path = there, .back = back};
+  spec.n_path = ports_of(p, src, dst, &path, there);
+  spec.n_back = ports_of(p, dst, src, &way_back, back);
+  return csim_pkt_add_qp(p->net, src, dst, &spec, error);
+}
