@@ -56,8 +56,9 @@ gboolean csim_is_multi_node_nvlink(const CsimCluster *cluster, const CsimNcclEnv
   return FALSE;
 }
 
-static gboolean load_comm(CsimRun *run, GError **error) {
-  const CsimRunSpec *spec = &run->spec;
+/* --- what runs share ---------------------------------------------------------------- */
+
+static gboolean load_comm(CsimLoaded *loaded, const CsimRunSpec *spec, GError **error) {
   GError *wrong = NULL;
   g_autoptr(GArray) gpus = parse_gpus(spec->gpus, &wrong);
   if (wrong) {
@@ -65,18 +66,68 @@ static gboolean load_comm(CsimRun *run, GError **error) {
     return FALSE;
   }
   CsimCommSpec comm = {
-    .cluster = run->cluster,
-    .env = run->env,
+    .cluster = loaded->cluster,
+    .env = loaded->env,
     .gpus = gpus ? (const int *)gpus->data : NULL,
     .n_gpus = gpus ? gpus->len : spec->gpus_per_node,
-    .mnnvl = csim_is_multi_node_nvlink(run->cluster, run->env),
-    .coll_net = run->cluster->fabric.sharp,
+    .mnnvl = csim_is_multi_node_nvlink(loaded->cluster, loaded->env),
+    .coll_net = loaded->cluster->fabric.sharp,
   };
-  run->comm = csim_comm_new(&comm, run->diag, error);
-  if (!run->comm) return FALSE;
-  run->tuning = csim_tuning_new(run->comm, run->env, error);
-  return run->tuning != NULL;
+  loaded->comm = csim_comm_new(&comm, loaded->diag, error);
+  if (!loaded->comm) return FALSE;
+  loaded->tuning = csim_tuning_new(loaded->comm, loaded->env, error);
+  return loaded->tuning != NULL;
 }
+
+static gboolean load_all(CsimLoaded *loaded, const CsimRunSpec *spec, GError **error) {
+  loaded->env = csim_nccl_env_new(spec->environ, spec->overrides, loaded->diag, error);
+  if (!loaded->env) return FALSE;
+  loaded->catalogue = csim_catalogue_new(spec->catalogue_file, spec->sets, error);
+  if (!loaded->catalogue) return FALSE;
+  loaded->cluster = csim_cluster_load(spec->target, spec->n_nodes, error);
+  return loaded->cluster && load_comm(loaded, spec, error);
+}
+
+CsimLoaded *csim_loaded_new(const CsimRunSpec *spec, GError **error) {
+  CsimLoaded *loaded = g_new0(CsimLoaded, 1);
+  loaded->refs = 1;
+  loaded->diag = csim_diag_new();
+  g_mutex_init(&loaded->mutex);
+  if (load_all(loaded, spec, error)) return loaded;
+  csim_loaded_unref(loaded);
+  return NULL;
+}
+
+CsimLoaded *csim_loaded_ref(CsimLoaded *loaded) {
+  g_atomic_int_inc(&loaded->refs);
+  return loaded;
+}
+
+void csim_loaded_unref(CsimLoaded *loaded) {
+  if (!loaded || !g_atomic_int_dec_and_test(&loaded->refs)) return;
+  csim_machine_free(loaded->machine);
+  csim_catalogue_free(loaded->catalogue);
+  csim_tuning_free(loaded->tuning);
+  csim_comm_free(loaded->comm);
+  csim_cluster_free(loaded->cluster);
+  csim_nccl_env_free(loaded->env);
+  csim_diag_free(loaded->diag);
+  g_clear_error(&loaded->no_machine);
+  g_mutex_clear(&loaded->mutex);
+  g_free(loaded);
+}
+
+/* Made by the first run that simulates: NCCL's own prediction needs none. */
+static const CsimMachine *shared_machine(CsimLoaded *loaded, GError **error) {
+  g_mutex_lock(&loaded->mutex);
+  if (!loaded->machine && !loaded->no_machine) loaded->machine = csim_machine_new(loaded->cluster, loaded->catalogue, &loaded->no_machine);
+  const CsimMachine *machine = loaded->machine;
+  if (!machine && error) *error = g_error_copy(loaded->no_machine);
+  g_mutex_unlock(&loaded->mutex);
+  return machine;
+}
+
+/* --- what is one run's own -------------------------------------------------------------- */
 
 static gboolean load_exec(CsimRun *run, GError **error) {
   const CsimRunSpec *spec = &run->spec;
@@ -85,7 +136,7 @@ static gboolean load_exec(CsimRun *run, GError **error) {
     return FALSE;
   }
   if (spec->fidelity == CSIM_FIDELITY_MODEL) return TRUE;
-  run->machine = csim_machine_new(run->cluster, run->catalogue, error);
+  run->machine = shared_machine(run->loaded, error);
   if (!run->machine) return FALSE;
   if (spec->trace) run->trace = csim_trace_new(CSIM_RUN_TRACE_MAX);
   CsimExecSpec exec = {
@@ -108,13 +159,13 @@ static gboolean load_exec(CsimRun *run, GError **error) {
   return run->exec != NULL;
 }
 
-gboolean csim_run_load(CsimRun *run, GError **error) {
-  const CsimRunSpec *spec = &run->spec;
-  run->env = csim_nccl_env_new(spec->environ, spec->overrides, run->diag, error);
-  if (!run->env) return FALSE;
-  run->catalogue = csim_catalogue_new(spec->catalogue_file, spec->sets, error);
-  if (!run->catalogue) return FALSE;
-  run->cluster = csim_cluster_load(spec->target, spec->n_nodes, error);
-  if (!run->cluster) return FALSE;
-  return load_comm(run, error) && load_exec(run, error);
+gboolean csim_run_load(CsimRun *run, CsimLoaded *loaded, GError **error) {
+  run->loaded = csim_loaded_ref(loaded);
+  run->diag = loaded->diag;
+  run->env = loaded->env;
+  run->cluster = loaded->cluster;
+  run->comm = loaded->comm;
+  run->tuning = loaded->tuning;
+  run->catalogue = loaded->catalogue;
+  return load_exec(run, error);
 }

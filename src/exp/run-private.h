@@ -7,25 +7,39 @@
 #include "exp/run.h"
 #include "sim/trace.h"
 
-struct CsimRun {
-  CsimRunSpec spec;
-  CsimRunInfo info;
-  GArray *wishes; /* CsimBytes: the sizes asked for */
+struct CsimLoaded {
+  gint refs;
   CsimDiag *diag;
   CsimNcclEnv *env;
   CsimCluster *cluster;
   CsimComm *comm;
   CsimTuning *tuning;
   CsimCatalogue *catalogue;
-  CsimMachine *machine; /* with exec: NULL for the model */
+  CsimMachine *machine; /* NULL until a run with a simulation asks for it */
+  GError *no_machine;   /* or why there is none */
+  GMutex mutex;         /* of the two above */
+};
+
+struct CsimRun {
+  CsimRunSpec spec;
+  CsimRunInfo info;
+  GArray *wishes; /* CsimBytes: the sizes asked for */
+  CsimLoaded *loaded;
+  const CsimDiag *diag; /* these are loaded's */
+  const CsimNcclEnv *env;
+  const CsimCluster *cluster;
+  const CsimComm *comm;
+  const CsimTuning *tuning;
+  const CsimCatalogue *catalogue;
+  const CsimMachine *machine; /* with exec: NULL for the model */
   CsimExec *exec;
   CsimTrace *trace; /* NULL unless asked for */
   gint64 started_us;
 };
 
-/* load.c: the sizes of nccl-tests' loop, and everything that the spec names. */
+/* load.c: the sizes of nccl-tests' loop; what of a run is its own, on what is loaded. */
 GArray *csim_run_sizes(const CsimRunSpec *spec, GError **error);
-gboolean csim_run_load(CsimRun *run, GError **error);
+gboolean csim_run_load(CsimRun *run, CsimLoaded *loaded, GError **error);
 
 /* load.c: hosts of one XML are one NVLink domain unless NCCL_MNNVL_ENABLE=0. */
 gboolean csim_is_multi_node_nvlink(const CsimCluster *cluster, const CsimNcclEnv *env);

@@ -47,29 +47,32 @@ static void fill_info(CsimRun *run) {
   add_warnings(info->warnings, run->diag);
 }
 
-CsimRun *csim_run_new(const CsimRunSpec *spec, GError **error) {
+CsimRun *csim_run_new_on(CsimLoaded *loaded, const CsimRunSpec *spec, GError **error) {
   g_autoptr(CsimRun) run = g_new0(CsimRun, 1);
   run->started_us = g_get_monotonic_time();
   run->spec = *spec;
-  run->diag = csim_diag_new();
   run->info.warnings = g_ptr_array_new_with_free_func(g_free);
   run->wishes = csim_run_sizes(spec, error);
-  if (!run->wishes || !csim_run_load(run, error)) return NULL;
+  if (!run->wishes || !csim_run_load(run, loaded, error)) return NULL;
   fill_info(run);
   return check_collective(run, error) ? g_steal_pointer(&run) : NULL;
+}
+
+CsimRun *csim_run_new(const CsimRunSpec *spec, GError **error) {
+  gint64 started_us = g_get_monotonic_time();
+  g_autoptr(GArray) sizes = csim_run_sizes(spec, error); /* before anything is loaded: a wrong range is said at once */
+  CsimLoaded *loaded = sizes ? csim_loaded_new(spec, error) : NULL;
+  CsimRun *run = loaded ? csim_run_new_on(loaded, spec, error) : NULL;
+  csim_loaded_unref(loaded);
+  if (run) run->started_us = started_us;
+  return run;
 }
 
 void csim_run_free(CsimRun *run) {
   if (!run) return;
   csim_exec_free(run->exec);
   csim_trace_free(run->trace);
-  csim_machine_free(run->machine);
-  csim_catalogue_free(run->catalogue);
-  csim_tuning_free(run->tuning);
-  csim_comm_free(run->comm);
-  csim_cluster_free(run->cluster);
-  csim_nccl_env_free(run->env);
-  csim_diag_free(run->diag);
+  csim_loaded_unref(run->loaded);
   g_free(run->info.device);
   g_ptr_array_unref(run->info.warnings);
   g_clear_pointer(&run->wishes, g_array_unref);

@@ -71,6 +71,15 @@ typedef struct CsimRun CsimRun;
  * or a root that makes no sense, CSIM_ERROR_LIMIT for more than CSIM_RUN_MAX_ROWS sizes, CSIM_ERROR_UNSUPPORTED for what is not simulated. */
 #define CSIM_RUN_MAX_ROWS 100000
 CsimRun *csim_run_new(const CsimRunSpec *spec, GError **error);
+
+/* What a spec names, loaded: cluster, variables, communicator, tuning, machine. Immutable, so runs that differ in nothing but collective, sizes,
+ * iterations, launch, seed and fidelity may share it, also in different threads. */
+typedef struct CsimLoaded CsimLoaded;
+CsimLoaded *csim_loaded_new(const CsimRunSpec *spec, GError **error);
+CsimLoaded *csim_loaded_ref(CsimLoaded *loaded);
+void csim_loaded_unref(CsimLoaded *loaded); /* NULL allowed */
+/* As csim_run_new on what is loaded already; takes a reference. */
+CsimRun *csim_run_new_on(CsimLoaded *loaded, const CsimRunSpec *spec, GError **error);
 void csim_run_free(CsimRun *run);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CsimRun, csim_run_free)
 const CsimRunInfo *csim_run_info(const CsimRun *run); /* complete after the last row */
