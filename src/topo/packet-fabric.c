@@ -204,7 +204,8 @@ guint csim_packet_fabric_qp(CsimPacketFabric *p, CsimNicRef from, CsimNicRef to,
   CsimFabricPath path, way_back;
   if (!csim_fabric_path(p->fabric, a, b, flow_hash, &path, error) || !csim_fabric_path(p->fabric, b, a, flow_hash, &way_back, error))
     return G_MAXUINT32;
-  CsimPktQpSpec spec = {.path = there, .back = back};
+  gboolean adaptive = csim_machine_cluster(p->machine)->fabric.routing == CSIM_ROUTING_ADAPTIVE;
+  CsimPktQpSpec spec = {.path = there, .back = back, .routing = adaptive ? CSIM_PKT_ADAPTIVE : CSIM_PKT_ONE_PATH};
   spec.n_path = ports_of(p, src, dst, &path, there);
   spec.n_back = ports_of(p, dst, src, &way_back, back);
   return csim_pkt_add_qp(p->net, src, dst, &spec, error);

@@ -52,13 +52,20 @@ static void add_handlers(CsimPktNet *net) {
   net->on_post = csim_engine_add_handler(engine, "post", pkt_on_post, net);
 }
 
+static void free_qp(gpointer data) {
+  Qp *qp = data;
+  pkt_early_free(&qp->early);
+  g_free(qp->gaps);
+  g_free(qp);
+}
+
 CsimPktNet *csim_pkt_net_new(CsimEngine *engine, const CsimPktSpec *spec) {
   g_assert(spec->mtu > 0 && spec->mtu <= 9000 && spec->ack_every > 0);
   CsimPktNet *net = g_new0(CsimPktNet, 1);
   net->engine = engine;
   net->spec = *spec;
   net->free_packet = NONE;
-  net->qps = g_ptr_array_new_with_free_func(g_free);
+  net->qps = g_ptr_array_new_with_free_func(free_qp);
   net->distances = g_ptr_array_new_with_free_func(g_free);
   net->messages = csim_slab_new("messages", sizeof(Message));
   net->ack_frame = csim_pkt_ack_frame(spec->kind);
@@ -77,6 +84,7 @@ void csim_pkt_net_free(CsimPktNet *net) {
   for (guint i = 0; i < net->n_nodes; i++) {
     g_free(net->nodes[i].name);
     g_array_free(net->nodes[i].ports, TRUE);
+    pkt_free_ways(&net->nodes[i]);
   }
   for (uint32_t i = 0; i < net->n_chunks; i++) free(net->chunks[i]);
   g_ptr_array_free(net->qps, TRUE);
@@ -85,6 +93,7 @@ void csim_pkt_net_free(CsimPktNet *net) {
   g_free(net->chunks);
   g_free(net->nodes);
   g_free(net->ports);
+  g_free(net->loads);
   g_free(net->deadlock);
   g_free(net);
 }
@@ -156,6 +165,8 @@ guint csim_pkt_connect(CsimPktNet *net, guint a, guint b, const CsimPktCable *ca
            cable->delay >= 0);
   g_assert(port + 2 <= UINT16_MAX);
   net->ports = g_renew(Port, net->ports, port + 2);
+  net->loads = g_renew(Load, net->loads, port + 2);
+  net->loads[port] = net->loads[port + 1] = (Load){0};
   net->n_ports += 2;
   init_port(net, port, a, b, port + 1, cable);
   init_port(net, port + 1, b, a, port, cable);
@@ -168,29 +179,6 @@ guint csim_pkt_connect(CsimPktNet *net, guint a, guint b, const CsimPktCable *ca
 }
 
 /* ---- paths ---- */
-
-/* Hops to `to` from every node; hosts are no way through. G_MAXUINT8: unreachable. */
-static const guint8 *distances_to(CsimPktNet *net, guint to) {
-  if (net->distances->pdata[to]) return net->distances->pdata[to];
-  guint8 *far = g_malloc(net->n_nodes);
-  g_autofree guint *queue = g_new(guint, net->n_nodes);
-  guint head = 0, tail = 0;
-  memset(far, G_MAXUINT8, net->n_nodes);
-  far[to] = 0;
-  queue[tail++] = to;
-  while (head < tail) {
-    guint at = queue[head++];
-    if (net->nodes[at].is_host && at != to) continue;
-    for (guint i = 0; i < net->nodes[at].ports->len; i++) {
-      guint next = net->ports[g_array_index(net->nodes[at].ports, guint, i)].peer_node;
-      if (far[next] != G_MAXUINT8) continue;
-      far[next] = far[at] + 1;
-      queue[tail++] = next;
-    }
-  }
-  net->distances->pdata[to] = far;
-  return far;
-}
 
 /* The egress of `at` for a flow: the hash picks among the ports that lie on a shortest path. */
 static guint choose_port(const CsimPktNet *net, guint at, const guint8 *far, uint64_t flow) {
@@ -207,7 +195,7 @@ static guint choose_port(const CsimPktNet *net, guint at, const guint8 *far, uin
 
 static gboolean find_path(CsimPktNet *net, guint src, guint dst, guint16 udp_port, uint16_t *path,
                           uint32_t *n, GError **error) {
-  const guint8 *far = distances_to(net, dst);
+  const guint8 *far = pkt_distances_to(net, dst);
   uint64_t flow = (uint64_t)src << 40 | (uint64_t)dst << 16 | udp_port;
   if (far[src] > CSIM_PKT_MAX_HOPS) {
     g_set_error(error, CSIM_ERROR, CSIM_ERROR_ROUTE, "no path from %s to %s within %d links",
@@ -269,6 +257,8 @@ guint csim_pkt_add_qp(CsimPktNet *net, guint src, guint dst, const CsimPktQpSpec
   qp->next_ready = NONE;
   qp->watch_handler = CSIM_PKT_SILENT;
   qp->stats.first_post = CSIM_TIME_NEVER;
+  if (spec) qp->routing = (uint8_t)spec->routing;
+  qp->any_order = qp->routing != CSIM_PKT_ONE_PATH || net->spec.recovery == CSIM_PKT_SELECTIVE;
   if (!set_paths(net, qp, spec, error)) return NONE;
   csim_rp_init(&qp->rp, &net->spec.dcqcn, net->ports[qp->path[0]].rate);
   csim_timer_init(&qp->timer, net->on_timeout, 0, qp->id, 0);

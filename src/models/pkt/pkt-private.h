@@ -17,11 +17,12 @@
 #define CONTROL CSIM_PKT_CLASSES /* the queue of PFC frames: before all classes, never paused */
 #define N_QUEUES (CSIM_PKT_CLASSES + 1)
 
-typedef enum { PKT_DATA, PKT_ACK, PKT_NAK, PKT_CNP, PKT_PAUSE } PktType;
+typedef enum { PKT_DATA, PKT_ACK, PKT_NAK, PKT_CNP, PKT_GAP, PKT_PAUSE } PktType;
 enum { PKT_CE = 1, PKT_ACK_REQUEST = 2, PKT_LAST = 4 };
 
 /* A frame. psn: of data; the last one acknowledged (ACK); the first one missing (NAK); quanta (PAUSE). 64
- * bits where the wire has 24: the same as long as fewer than 2^23 packets are in flight. */
+ * A GAP's psn is pkt_gap's.
+ * 64 bits where the wire has 24: the same as long as fewer than 2^23 packets are in flight. */
 typedef struct {
   int64_t psn;
   uint32_t qp, next;
@@ -91,6 +92,19 @@ struct Message {
 
 typedef enum { QP_IDLE, QP_READY, QP_WAITING } QpState;
 
+/* PSNs from first on, and how many. */
+typedef struct {
+  int64_t first, n;
+} Gap;
+#define GAP_PSN_BITS 40
+static inline uint64_t pkt_gap(int64_t first, int64_t n) { return (uint64_t)first | (uint64_t)n << GAP_PSN_BITS; }
+
+/* What has come before its turn: three bits a PSN from `expected` on, in rings. */
+typedef struct {
+  uint64_t *seen, *asks, *lasts;
+  int64_t size; /* bits, a power of two; 0: nothing yet */
+} Early;
+
 typedef struct {
   /* sender */
   int64_t next_psn, acked_psn; /* next to send; first not acknowledged */
@@ -105,7 +119,13 @@ typedef struct {
   CsimTimer timer;
   int retries;
   Message *first_message, *last_message;
+  Gap *gaps; /* SELECTIVE: to send again, first one first */
+  guint n_gaps, gaps_size;
   /* receiver */
+  gboolean any_order; /* takes frames as they come */
+  uint8_t routing;
+  Early early;
+  int64_t highest; /* end of what has come */
   int64_t expected, message_start;
   gboolean nak_sent;
   CsimTime next_cnp;
@@ -115,6 +135,18 @@ typedef struct {
   CsimPktQpStats stats;
 } Qp;
 
+/* Ports of a switch that lie on shortest paths to some node. */
+typedef struct {
+  guint n, turn;
+  uint16_t port[];
+} Ways;
+
+/* What adaptive routing looks at, side by side. */
+typedef struct {
+  CsimTime busy_until;
+  CsimBytes queued;
+} Load;
+
 typedef struct {
   char *name;
   gboolean is_host;
@@ -122,6 +154,8 @@ typedef struct {
   CsimPktSwitch sw;
   CsimBytes shared_used;
   GArray *ports;                   /* guint, in order of connecting */
+  Ways **ways;                     /* switch: by destination node, NULL until asked for */
+  GPtrArray *all_ways;             /* the distinct ones, owned */
   uint32_t ready_head, ready_tail; /* host: queue pairs that may send */
 } Node;
 
@@ -130,6 +164,7 @@ struct CsimPktNet {
   CsimPktSpec spec;
   Node *nodes;
   Port *ports;
+  Load *loads; /* of ports */
   guint n_nodes, n_ports;
   GPtrArray *qps;       /* Qp* */
   GPtrArray *distances; /* per node: hops to it from every node, NULL until asked for */
@@ -177,6 +212,28 @@ void pkt_send_pause(CsimPktNet *net, Port *port, guint class, int quanta);
 uint32_t pkt_next_data(CsimPktNet *net, Port *port); /* the frame that a host sends next, NONE */
 gboolean pkt_host_has_data(const CsimPktNet *net, const Port *port);
 void pkt_ready(CsimPktNet *net, Qp *qp);
+
+/* ways.c */
+const guint8 *pkt_distances_to(CsimPktNet *net, guint to);
+uint32_t pkt_choose_way(CsimPktNet *net, guint node, const Qp *qp);
+uint32_t pkt_first_way(CsimPktNet *net, guint node, const Qp *qp);
+/* The egress port of a frame that is at a switch. */
+static inline Port *pkt_egress(CsimPktNet *net, guint node, const Qp *qp, const Packet *p) {
+  if (G_LIKELY(p->type == PKT_DATA && qp->routing == CSIM_PKT_ONE_PATH)) return &net->ports[qp->path[p->hop]];
+  return &net->ports[p->type == PKT_DATA ? pkt_choose_way(net, node, qp) : qp->back[p->hop]];
+}
+/* One that it may take: for its rate. */
+static inline const Port *pkt_likely_egress(CsimPktNet *net, guint node, const Qp *qp, const Packet *p) {
+  if (G_LIKELY(p->type == PKT_DATA && qp->routing == CSIM_PKT_ONE_PATH)) return &net->ports[qp->path[p->hop]];
+  return &net->ports[p->type == PKT_DATA ? pkt_first_way(net, node, qp) : qp->back[p->hop]];
+}
+void pkt_free_ways(Node *node);
+
+/* early.c: FALSE if it was there already. */
+gboolean pkt_early_take(CsimPktNet *net, Qp *qp, const Packet *p);
+/* Takes the frame at `expected` out, with its flags; FALSE if it has not come. */
+gboolean pkt_early_next(Qp *qp, guint8 *flags);
+void pkt_early_free(Early *early);
 
 /* receiver.c: a frame for a host has started its last link. */
 void pkt_deliver(CsimPktNet *net, Port *rx, uint32_t index, CsimTime arrival);

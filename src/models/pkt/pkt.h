@@ -28,8 +28,16 @@
 
 typedef enum {
   CSIM_PKT_GO_BACK_N, /* the receiver drops what is out of order and asks once for what is missing */
-  CSIM_PKT_GO_BACK_0  /* early ConnectX: the whole message again */
+  CSIM_PKT_GO_BACK_0, /* early ConnectX: the whole message again */
+  CSIM_PKT_SELECTIVE  /* the receiver keeps what is out of order and names each gap once; time-outs send again all that is not acknowledged */
 } CsimPktRecovery;
+
+/* How a queue pair's data frames find their way. ACKs take one path always. */
+typedef enum {
+  CSIM_PKT_ONE_PATH,  /* the queue pair's */
+  CSIM_PKT_ADAPTIVE,  /* each switch: of the ports on shortest paths the one with the fewest bytes to send; equal ones in turn */
+  CSIM_PKT_SPRAY      /* each switch: those ports in turn, whatever they hold */
+} CsimPktRouting;
 
 typedef struct {
   CsimPktKind kind;
@@ -103,6 +111,9 @@ typedef struct {
   guint n_path;
   const guint *back; /* the same for ACKs, from the destination on */
   guint n_back;
+  /* Other than ONE_PATH: frames overtake each other; the receiver places them where they belong (RDMA WRITE carries addresses), keeps count,
+   * and never takes a gap for a loss: what is lost waits for the time-out. path then gives the first link only. */
+  CsimPktRouting routing;
 } CsimPktQpSpec;
 /* A connection from host src to host dst; spec NULL for defaults. G_MAXUINT32 and CSIM_ERROR_ROUTE if there
  * is no path. */

@@ -21,6 +21,7 @@ void pkt_enqueue(CsimPktNet *net, Port *port, guint which, uint32_t index) {
   queue->tail = index;
   queue->packets++;
   queue->bytes += p->frame;
+  net->loads[port - net->ports].queued += p->frame;
   class->max_queue = MAX(class->max_queue, queue->bytes);
   port->ready |= (uint16_t)(1u << which);
 }
@@ -40,6 +41,7 @@ static uint32_t dequeue(CsimPktNet *net, Port *port, guint which) {
   }
   queue->packets--;
   queue->bytes -= p->frame;
+  net->loads[port - net->ports].queued -= p->frame;
   return index;
 }
 
@@ -92,12 +94,11 @@ static gboolean is_lost(Port *port, const Packet *p) {
 
 /* A switch goes on with a frame when its header is in (64 bytes, assumed), unless the next link would run
  * dry. */
-static CsimTime enter_time(const CsimPktNet *net, const Port *port, const Packet *p, int wire,
+static CsimTime enter_time(CsimPktNet *net, const Port *port, const Packet *p, int wire,
                            CsimTime wire_time) {
   const CsimPktSwitch *sw = &net->nodes[port->peer_node].sw;
   if (!sw->cut_through) return wire_time + sw->latency;
-  const Qp *qp = pkt_qp(net, p->qp);
-  const Port *next = &net->ports[p->type == PKT_DATA ? qp->path[p->hop] : qp->back[p->hop]];
+  const Port *next = pkt_likely_egress(net, port->peer_node, pkt_qp(net, p->qp), p);
   CsimTime header = pkt_wire_time(port, MIN(wire, 64)), spare = wire_time - pkt_wire_time(next, wire);
   return MAX(header, spare) + sw->latency;
 }
@@ -135,7 +136,7 @@ static void start(CsimPktNet *net, Port *port, uint32_t index) {
   CsimTime now = csim_engine_now(net->engine);
   int wire = csim_pkt_wire(net->spec.kind, p->frame);
   CsimTime wire_time = pkt_wire_time(port, wire);
-  port->busy_until = now + wire_time;
+  port->busy_until = net->loads[port - net->ports].busy_until = now + wire_time;
   count_tx(port, now, wire);
   if (!port->is_host) pkt_leave(net, port, p);
   if (net->spec.kind == CSIM_PKT_IB) pkt_take_credit(port, p->class, p->frame);

@@ -7,7 +7,7 @@
  */
 #include "models/pkt/pkt-private.h"
 
-enum { EFFECT_ACK = 1, EFFECT_NAK = 2, EFFECT_CNP = 4, EFFECT_DELIVERED = 8 };
+enum { EFFECT_ACK = 1, EFFECT_NAK = 2, EFFECT_CNP = 4, EFFECT_DELIVERED = 8, EFFECT_GAP = 16 };
 
 static void reply(CsimPktNet *net, const Qp *qp, PktType type, int64_t psn) {
   uint32_t index = pkt_alloc(net);
@@ -32,6 +32,7 @@ void pkt_on_effect(CsimEngine *engine, void *owner, const CsimEvent *event) {
   if (event->kind & EFFECT_CNP) reply(net, qp, PKT_CNP, 0);
   if (event->kind & EFFECT_ACK) reply(net, qp, PKT_ACK, (int64_t)event->arg - 1);
   if (event->kind & EFFECT_NAK) reply(net, qp, PKT_NAK, (int64_t)event->arg);
+  if (event->kind & EFFECT_GAP) reply(net, qp, PKT_GAP, (int64_t)event->arg);
   if (!(event->kind & EFFECT_DELIVERED)) return;
   uint64_t number = qp->delivered++;
   if (qp->watch_handler == CSIM_PKT_SILENT) return;
@@ -69,15 +70,47 @@ static guint duplicate(Qp *qp, const Packet *p) {
   return p->flags & PKT_ACK_REQUEST ? EFFECT_ACK : 0;
 }
 
+static void effect_at(CsimPktNet *net, const Qp *qp, CsimTime arrival, guint effects, uint64_t arg) {
+  csim_engine_at(net->engine, arrival, net->on_effect, (uint16_t)effects, qp->id, arg);
+}
+
+/* On one path what comes late is lost: the sender hears of each gap once. */
+static void tell_gap(CsimPktNet *net, Qp *qp, const Packet *p, CsimTime arrival) {
+  if (p->psn > qp->highest && qp->routing == CSIM_PKT_ONE_PATH)
+    effect_at(net, qp, arrival, EFFECT_GAP, pkt_gap(qp->highest, p->psn - qp->highest));
+  qp->highest = MAX(qp->highest, p->psn + 1);
+}
+
+/* A frame that may be out of turn. What now follows without a gap is acknowledged and delivered. */
+static void take_any_order(CsimPktNet *net, Qp *qp, const Packet *p, CsimTime arrival) {
+  guint effects = notify(net, qp, p, arrival);
+  guint8 flags;
+  if (!pkt_early_take(net, qp, p)) {
+    effects |= duplicate(qp, p);
+  } else {
+    qp->stats.received++;
+    if (p->psn != qp->expected) qp->stats.out_of_order++;
+    tell_gap(net, qp, p, arrival);
+    while (pkt_early_next(qp, &flags)) {
+      if (flags & PKT_ACK_REQUEST) effects |= EFFECT_ACK;
+      if (flags & PKT_LAST) effect_at(net, qp, arrival, EFFECT_DELIVERED, 0);
+    }
+  }
+  if (effects) effect_at(net, qp, arrival, effects, (uint64_t)qp->expected);
+}
+
 static void take_data(CsimPktNet *net, const Packet *p, CsimTime arrival) {
   Qp *qp = pkt_qp(net, p->qp);
+  if (qp->any_order) {
+    take_any_order(net, qp, p, arrival);
+    return;
+  }
   guint effects = notify(net, qp, p, arrival);
   if (p->psn == qp->expected)
     effects |= in_order(qp, p);
   else
     effects |= p->psn > qp->expected ? out_of_order(net, qp) : duplicate(qp, p);
-  if (effects)
-    csim_engine_at(net->engine, arrival, net->on_effect, (uint16_t)effects, p->qp, (uint64_t)qp->expected);
+  if (effects) effect_at(net, qp, arrival, effects, (uint64_t)qp->expected);
 }
 
 void pkt_deliver(CsimPktNet *net, Port *rx, uint32_t index, CsimTime arrival) {

@@ -3,6 +3,7 @@
 #include "models/pkt/pkt-private.h"
 
 #include <math.h>
+#include <string.h>
 
 static Port *host_port(const CsimPktNet *net, const Qp *qp) {
   return &net->ports[qp->path[0]];
@@ -31,7 +32,7 @@ static Qp *pop_ready(CsimPktNet *net, Node *node) {
 
 static gboolean can_send(const CsimPktNet *net, const Qp *qp) {
   gboolean open = net->spec.window == 0 || qp->next_psn - qp->acked_psn < net->spec.window;
-  return qp->next_psn < qp->end_psn && open && !qp->stats.failed;
+  return ((qp->next_psn < qp->end_psn && open) || qp->n_gaps > 0) && !qp->stats.failed;
 }
 
 /* Queues an idle queue pair for sending, or sets its alarm. `free_at`: up to then the port is busy anyhow. */
@@ -70,19 +71,18 @@ static int payload_of(const CsimPktNet *net, const Message *message, int64_t bac
 
 /* Of a message's last packet, of every so many, and of one that fills the window, which else would stay shut.
  */
-static gboolean asks_for_ack(const CsimPktNet *net, const Qp *qp, int64_t back, gboolean last) {
-  gboolean fills = net->spec.window > 0 && qp->next_psn + 1 - qp->acked_psn >= net->spec.window;
+static gboolean asks_for_ack(const CsimPktNet *net, const Qp *qp, int64_t psn, int64_t back, gboolean last) {
+  gboolean fills = net->spec.window > 0 && psn + 1 - qp->acked_psn >= net->spec.window;
   return last || fills || back % net->spec.ack_every == net->spec.ack_every - 1;
 }
 
-static uint32_t make_frame(CsimPktNet *net, Qp *qp) {
-  const Message *message = qp->current;
-  int64_t back = qp->next_psn - message->first;
-  gboolean last = qp->next_psn + 1 == message->end;
-  gboolean ask = asks_for_ack(net, qp, back, last);
+static uint32_t make_frame(CsimPktNet *net, const Qp *qp, const Message *message, int64_t psn) {
+  int64_t back = psn - message->first;
+  gboolean last = psn + 1 == message->end;
+  gboolean ask = asks_for_ack(net, qp, psn, back, last);
   int frame = csim_pkt_data_frame(net->spec.kind, payload_of(net, message, back, last), back == 0);
   uint32_t index = pkt_alloc(net);
-  *pkt_packet(net, index) = (Packet){.psn = qp->next_psn,
+  *pkt_packet(net, index) = (Packet){.psn = psn,
                                      .qp = qp->id,
                                      .next = NONE,
                                      .ingress = PKT_MADE_HERE,
@@ -95,14 +95,57 @@ static uint32_t make_frame(CsimPktNet *net, Qp *qp) {
   return index;
 }
 
+static void arm_timeout(CsimPktNet *net, Qp *qp) {
+  if (qp->timer.due == CSIM_TIME_NEVER && net->spec.ack_timeout != CSIM_TIME_NEVER)
+    csim_timer_arm(net->engine, &qp->timer, csim_engine_now(net->engine) + net->spec.ack_timeout);
+}
+
+/* ---- gaps (SELECTIVE) ---- */
+
+static void add_gap(Qp *qp, int64_t first, int64_t n) {
+  if (n <= 0) return;
+  if (qp->n_gaps == qp->gaps_size) {
+    qp->gaps_size = MAX(8, 2 * qp->gaps_size);
+    qp->gaps = g_renew(Gap, qp->gaps, qp->gaps_size);
+  }
+  qp->gaps[qp->n_gaps++] = (Gap){first, n};
+}
+
+static void drop_first_gap(Qp *qp) { memmove(qp->gaps, qp->gaps + 1, --qp->n_gaps * sizeof *qp->gaps); }
+
+/* What has been acknowledged meanwhile need not go again. */
+static void trim_gaps(Qp *qp) {
+  while (qp->n_gaps && qp->gaps[0].first + qp->gaps[0].n <= qp->acked_psn) drop_first_gap(qp);
+  if (!qp->n_gaps || qp->gaps[0].first >= qp->acked_psn) return;
+  qp->gaps[0].n -= qp->acked_psn - qp->gaps[0].first;
+  qp->gaps[0].first = qp->acked_psn;
+}
+
+static uint32_t next_of_gaps(CsimPktNet *net, Qp *qp) {
+  int64_t psn = qp->gaps[0].first++;
+  const Message *message = qp->first_message;
+  if (--qp->gaps[0].n == 0) drop_first_gap(qp);
+  while (message->end <= psn) message = message->next;
+  qp->stats.packets++;
+  qp->stats.resent++;
+  arm_timeout(net, qp);
+  return make_frame(net, qp, message, psn);
+}
+
 static void count_sent(CsimPktNet *net, Qp *qp) {
   qp->stats.packets++;
   if (qp->next_psn < qp->max_psn) qp->stats.resent++;
   qp->next_psn++;
   qp->max_psn = MAX(qp->max_psn, qp->next_psn);
   if (qp->next_psn == qp->current->end) qp->current = qp->current->next;
-  if (qp->timer.due == CSIM_TIME_NEVER && net->spec.ack_timeout != CSIM_TIME_NEVER)
-    csim_timer_arm(net->engine, &qp->timer, csim_engine_now(net->engine) + net->spec.ack_timeout);
+  arm_timeout(net, qp);
+}
+
+static uint32_t next_frame(CsimPktNet *net, Qp *qp) {
+  if (qp->n_gaps) return next_of_gaps(net, qp);
+  uint32_t index = make_frame(net, qp, qp->current, qp->next_psn);
+  count_sent(net, qp);
+  return index;
 }
 
 /* When the next frame may start: the wire's pace, or the reaction point's. */
@@ -127,9 +170,8 @@ uint32_t pkt_next_data(CsimPktNet *net, Port *port) {
       return NONE;
     Qp *qp = pop_ready(net, node);
     if (!can_send(net, qp)) continue;
-    uint32_t index = make_frame(net, qp);
+    uint32_t index = next_frame(net, qp);
     int frame = pkt_packet(net, index)->frame;
-    count_sent(net, qp);
     pace(net, qp, port, frame);
     line_up(net, qp,
             csim_engine_now(net->engine) + pkt_wire_time(port, csim_pkt_wire(net->spec.kind, frame)));
@@ -211,6 +253,7 @@ static void acked(CsimPktNet *net, Qp *qp, int64_t psn) {
   qp->retries = 0;
   qp->stats.last_ack = now;
   if (qp->next_psn < psn) go_to(qp, psn);
+  trim_gaps(qp);
   if (qp->max_psn == psn)
     csim_timer_disarm(net->engine, &qp->timer);
   else if (net->spec.ack_timeout != CSIM_TIME_NEVER)
@@ -226,6 +269,13 @@ void pkt_on_control(CsimEngine *engine, void *owner, const CsimEvent *event) {
   if (event->kind == PKT_CNP) {
     qp->stats.cnps++;
     if (net->spec.dcqcn_on) csim_rp_cnp(&qp->rp, event->time);
+    return;
+  }
+  if (event->kind == PKT_GAP) {
+    qp->stats.naks++;
+    add_gap(qp, psn & ((INT64_C(1) << GAP_PSN_BITS) - 1), psn >> GAP_PSN_BITS);
+    trim_gaps(qp);
+    pkt_ready(net, qp);
     return;
   }
   acked(net, qp, event->kind == PKT_ACK ? psn + 1 : psn);
@@ -252,6 +302,11 @@ void pkt_on_timeout(CsimEngine *engine, void *owner, const CsimEvent *event) {
     return;
   }
   csim_timer_arm(engine, &qp->timer, event->time + net->spec.ack_timeout);
-  go_to(qp, restart_psn(net, qp));
+  if (net->spec.recovery == CSIM_PKT_SELECTIVE) {
+    qp->n_gaps = 0;
+    add_gap(qp, qp->acked_psn, qp->next_psn - qp->acked_psn);
+  } else {
+    go_to(qp, restart_psn(net, qp));
+  }
   pkt_ready(net, qp);
 }

@@ -112,7 +112,7 @@ void pkt_on_arrive(CsimEngine *engine, void *owner, const CsimEvent *event) {
   Packet *p = pkt_packet(net, index);
   const Qp *qp = pkt_qp(net, p->qp);
   int wire = csim_pkt_wire(net->spec.kind, p->frame);
-  Port *out = &net->ports[p->type == PKT_DATA ? qp->path[p->hop] : qp->back[p->hop]];
+  Port *out = pkt_egress(net, in->node, qp, p);
   link->flying--;
   link->flying_bytes -= wire;
   in->rx_packets++;
