@@ -11,7 +11,7 @@ A *.test file:              In a *.md file, the blocks marked ```console:
     ? exit code, if not 0       have moved by up to 5 % (or 1) since then; bars too
 
 Commands run in a shell, in the source root, with an empty environment but for PATH (collsim first), HOME and TMP (an
-empty folder). --update rewrites the expected lines (markdown: only of blocks without "...").
+empty folder), STANDINS (tests/standins). --update rewrites the expected lines (markdown: only of blocks without "...").
 """
 import os
 import re
@@ -120,6 +120,7 @@ def main():
         environment = {
             "PATH": f"{Path(collsim).resolve().parent}:{os.environ['PATH']}", "HOME": scratch, "TMP": scratch,
             "LC_ALL": "C", "TERM": "dumb", "COLLSIM_REFERENCE": os.environ.get("COLLSIM_REFERENCE", "../shared"),
+            "STANDINS": os.environ.get("STANDINS", ""),
         }
         environment.update({name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")})
         for name in files:
