@@ -1,6 +1,7 @@
 /* collsim sweep: an experiment file's points, on threads, shards or MPI ranks. */
 #include "cli/cli.h"
-#include "exp/sweep.h"
+#include "cli/messages.h"
+#include "exp/sweep-ranks.h"
 
 #include <string.h>
 
@@ -73,18 +74,29 @@ static char *default_folder(const CsimExperiment *e) {
   return g_strdelimit(g_steal_pointer(&name), "/ ", '-');
 }
 
+/* Alone, or as rank 0 of several. */
+static int lead(const CliArgs *args, const CsimExperiment *e, const CsimSweepOptions *options, const CsimMessages *messages) {
+  g_autoptr(GError) error = NULL;
+  g_autoptr(CsimSweep) sweep = csim_sweep_new(e, options, &error);
+  if (!sweep) return cli_fail(error);
+  gboolean done = cli_args_flag(args, "merge") || (messages ? csim_sweep_lead(sweep, messages, &error) : csim_sweep_run(sweep, &error));
+  return done ? finish(args, sweep, e, options) : cli_fail(error);
+}
+
 static int run_sweep(const CliArgs *args) {
   g_autoptr(GError) error = NULL;
+  const CsimMessages *messages = NULL;
   CsimSweepOptions options = {.interrupt = cli_interrupt(), .progress = progress};
   if (!read_options(args, &options, &error)) return cli_fail(error);
   g_autoptr(CsimExperiment) e = csim_experiment_read(cli_args_operand(args, 0), &error);
-  if (!e) return cli_fail(error);
+  if (!e || !cli_messages(&messages, &error)) return cli_fail(error);
   g_autofree char *folder = default_folder(e);
   options.folder = cli_args_value(args, "out") ? cli_args_value(args, "out") : folder;
-  g_autoptr(CsimSweep) sweep = csim_sweep_new(e, &options, &error);
-  if (!sweep) return cli_fail(error);
-  if (!cli_args_flag(args, "merge") && !csim_sweep_run(sweep, &error)) return cli_fail(error);
-  return finish(args, sweep, e, &options);
+  int code = CLI_OK;
+  if (!messages || messages->rank == 0) code = lead(args, e, &options, messages);
+  else if (!csim_sweep_follow(e, messages, options.interrupt, &error)) code = cli_fail(error);
+  if (messages && code <= CLI_FINDINGS) messages->finish(); /* else mpirun sees the exit code, and ends the others */
+  return code;
 }
 
 static const CliOption options_table[] = {

@@ -49,6 +49,11 @@ struct CsimSweep {
   GCond cond;       /* something was done */
 };
 
+/* sweep.c: takes points until there are none; tells the caller's progress. */
+void csim_sweep_work(CsimSweep *s);
+void csim_sweep_report(CsimSweep *s);
+gboolean csim_sweep_is_interrupted(const CsimSweep *s);
+
 static inline gboolean csim_sweep_is_mine(const CsimSweep *s, guint point) { return point % s->options.n_shards == s->options.shard; }
 static inline const char *csim_sweep_result(const CsimSweep *s, guint point) {
   return (const char *)g_hash_table_lookup(s->store->results, g_ptr_array_index(s->keys, point));

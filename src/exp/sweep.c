@@ -67,11 +67,11 @@ void csim_sweep_free(CsimSweep *s) {
 
 /* --- piece by piece -------------------------------------------------------------------------- */
 
-static gboolean is_interrupted(const CsimSweep *s) { return s->options.interrupt && *s->options.interrupt; }
+gboolean csim_sweep_is_interrupted(const CsimSweep *s) { return s->options.interrupt && *s->options.interrupt; }
 
 gboolean csim_sweep_next(CsimSweep *s, guint *point) {
   g_mutex_lock(&s->mutex);
-  gboolean more = s->next < s->todo->len && !s->broken && !is_interrupted(s);
+  gboolean more = s->next < s->todo->len && !s->broken && !csim_sweep_is_interrupted(s);
   if (more) *point = g_array_index(s->todo, guint, s->next++);
   g_mutex_unlock(&s->mutex);
   return more;
@@ -87,13 +87,6 @@ void csim_sweep_give(CsimSweep *s, guint point, const char *result) {
   g_mutex_unlock(&s->mutex);
 }
 
-void csim_sweep_give_back(CsimSweep *s, guint point) {
-  g_mutex_lock(&s->mutex);
-  g_array_append_val(s->todo, point);
-  s->done++; /* this attempt; the other one counts for itself */
-  g_mutex_unlock(&s->mutex);
-}
-
 void csim_sweep_count(CsimSweep *s, guint *done, guint *of) {
   g_mutex_lock(&s->mutex);
   *done = s->done;
@@ -103,18 +96,21 @@ void csim_sweep_count(CsimSweep *s, guint *done, guint *of) {
 
 /* --- on threads --------------------------------------------------------------------------------- */
 
-static gpointer work(gpointer data) {
-  CsimSweep *s = (CsimSweep *)data;
+void csim_sweep_work(CsimSweep *s) {
   guint point;
   while (csim_sweep_next(s, &point)) {
     g_autofree char *result = csim_sweep_compute(s, point);
     if (!result) break;
     csim_sweep_give(s, point, result);
   }
+}
+
+static gpointer work(gpointer data) {
+  csim_sweep_work((CsimSweep *)data);
   return NULL;
 }
 
-static void report(CsimSweep *s) {
+void csim_sweep_report(CsimSweep *s) {
   guint done, of;
   csim_sweep_count(s, &done, &of);
   if (s->options.progress && of > 0) s->options.progress(done, of, s->options.data);
@@ -123,9 +119,9 @@ static void report(CsimSweep *s) {
 /* Until everything is done, or nobody goes on. */
 static void wait_for(CsimSweep *s) {
   for (gboolean over = FALSE; !over;) {
-    report(s);
+    csim_sweep_report(s);
     g_mutex_lock(&s->mutex);
-    over = s->done >= s->todo->len || s->broken || is_interrupted(s);
+    over = s->done >= s->todo->len || s->broken || csim_sweep_is_interrupted(s);
     if (!over) g_cond_wait_until(&s->cond, &s->mutex, g_get_monotonic_time() + POLL_US);
     g_mutex_unlock(&s->mutex);
   }

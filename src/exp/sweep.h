@@ -51,7 +51,6 @@ gboolean csim_sweep_run(CsimSweep *sweep, GError **error);
 gboolean csim_sweep_next(CsimSweep *sweep, guint *point);  /* FALSE: nothing left, or interrupted */
 char *csim_sweep_compute(CsimSweep *sweep, guint point);   /* the result as JSON, or NULL: interrupted. Caller frees. */
 void csim_sweep_give(CsimSweep *sweep, guint point, const char *result); /* stores it; a failure is reported by csim_sweep_finish */
-void csim_sweep_give_back(CsimSweep *sweep, guint point);  /* whoever took it is gone: to do again */
 void csim_sweep_count(CsimSweep *sweep, guint *done, guint *of); /* of what was to do */
 
 /* Puts the lines in order, and, if no point of the experiment is missing, writes the tables. */
