@@ -72,7 +72,8 @@ static void grow_classes(CsimFluid *f) {
   f->classes_capacity = MAX(64, 2 * old);
   f->classes = csim_fluid_grow(f->classes, old * sizeof(Class), f->classes_capacity * sizeof(Class));
   f->queued.at = g_renew(uint32_t, f->queued.at, 2 * f->classes_capacity); /* a star takes one out unseen */
-  f->component_classes.at = g_renew(uint32_t, f->component_classes.at, f->classes_capacity);
+  f->piece = g_renew(PieceClass, f->piece, f->classes_capacity);
+  f->open = g_renew(uint32_t, f->open, f->classes_capacity);
   f->n_buckets = 2 * f->classes_capacity;
   f->buckets = g_renew(ClassBucket, f->buckets, f->n_buckets);
   memset(f->buckets, 0xff, f->n_buckets * sizeof *f->buckets);

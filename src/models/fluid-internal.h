@@ -56,8 +56,10 @@ G_STATIC_ASSERT(sizeof(Link) == 128 && G_STRUCT_OFFSET(Link, first) == 64);
 
 /* The rest. */
 typedef struct {
-  double available, level; /* scratch of filling */
-  int64_t open;            /* scratch: weight of flows not yet fixed */
+  double full_at;          /* binding links: highest rate of a flow on it */
+  Demand left;             /* scratch of filling: without the flows at their caps */
+  double taken, level;     /* scratch: of it by flows at a level; level at which the link is full */
+  int64_t open, before;    /* scratch: weight of flows not yet fixed, now and before this level */
   double bytes;            /* of classes that were emptied */
   CsimTime busy, bind, bind_since;
   const char *name;
@@ -125,6 +127,12 @@ typedef struct { uint32_t hash, class; } ClassBucket; /* class: NONE if empty */
 typedef struct { uint32_t *at; guint n; } IndexList; /* at: room for all of what it indexes */
 typedef struct { uint32_t flow, generation; } Fresh;
 
+/* A class of the piece that is solved. */
+typedef struct {
+  double before, limit; /* max_min before; what links outside the piece allow */
+  uint32_t class;
+} PieceClass;
+
 struct CsimFluid {
   CsimEngine *engine;
   CsimTime now;          /* the engine's, set at each entry */
@@ -150,8 +158,11 @@ struct CsimFluid {
   Fresh *fresh;          /* flows of direct classes that started in this instant */
   guint n_fresh, fresh_capacity;
   guint active;
-  IndexList dirty, touched, homes, component_links;
-  IndexList queued, component_classes;
+  IndexList dirty, touched, homes, queued;
+  IndexList piece_links; /* scratch of a solve */
+  PieceClass *piece;     /* scratch, room for all classes */
+  uint32_t *open;        /* scratch: entries of piece whose rates are not fixed */
+  guint n_piece, n_open;
   GPtrArray *curves;     /* Curve*, from index 1 */
   CsimFluidWatch watch;
   void *watch_data;

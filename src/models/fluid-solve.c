@@ -1,167 +1,222 @@
 /*
- * models/fluid-solve.c - max-min filling, softness, completion dates: once per instant, over what was touched.
+ * models/fluid-solve.c - max-min filling, softness, completion dates: once per instant, over what changed.
  *
- * Hard rates (max_min) only depend on tight links, those that the caps of their flows could fill. So the component
- * grows from dirty links over tight links only; what it cannot reach keeps its hard rates. Softness then
- * acts link by link: a new share changes the rates of that link's shared classes and nothing else. Last, flows that started
- * in this instant and met nothing but loose links get their rates and dates.
+ * Hard rates (max_min) only depend on tight links, those that the caps of their flows could fill. They are mended locally. A
+ * *piece* is a set of tight links with all classes on them. It begins with the links whose load changed, is filled
+ * while all other links keep the level at which they are full, and grows by those links for which that was not true:
+ *   - a full link that loses or gains a little because a class of the piece changed,
+ *   - a link with room that the new rates (nearly) fill.
+ * When none is left, every flow has its cap or a full link on which nobody is faster: the rates are the max-min rates,
+ * of which there is only one set. Softness then acts link by link: a new share changes the rates of that link's shared
+ * classes and nothing else. Last, flows that started in this instant and met nothing but loose links get their rates and dates.
+ *
+ * Rates must not depend on how a piece came about, nor on whether a class of weight 2 stands for two of weight 1
+ * (exec/collapse.h). So what a link has left is C - (exact sum of its flows at their caps) - (its flows at each level in
+ * ascending order, all of a level in one step).
  */
 #include "models/fluid-internal.h"
 #include <math.h>
 
-/* ---- component ---- */
+#define NEARLY_FULL (1 - 1e-9) /* far above the error of a sum, far below what a flow could notice */
+
+/* ---- the piece ---- */
 
 static void visit_link(CsimFluid *f, uint32_t link) {
   f->links[link].mark = f->epoch;
-  f->component_links.at[f->component_links.n++] = link;
+  f->links[link].dirty = FALSE;
+  f->piece_links.at[f->piece_links.n++] = link;
 }
 
+static gboolean in_piece(const CsimFluid *f, const Link *l) { return l->mark == f->epoch; }
+
+/* Its other links that changed in this instant belong to the piece from the start. */
 static void visit_class(CsimFluid *f, uint32_t class) {
   Class *c = &f->classes[class];
   c->mark = f->epoch;
-  f->component_classes.at[f->component_classes.n++] = class;
   for (uint32_t i = c->first; i < c->first + c->n_links; i++) {
     const Link *l = &f->links[f->incidences[i].link];
     if (c->direct && l->tight) csim_fluid_class_share(f, class);
-    if (l->mark != f->epoch && (l->tight || l->was_tight)) visit_link(f, f->incidences[i].link);
+    if (l->dirty && !in_piece(f, l) && (l->tight || l->was_tight)) visit_link(f, f->incidences[i].link);
   }
+  f->piece[f->n_piece++] = (PieceClass){.class = class, .before = c->max_min};
 }
 
-/* Everything that tight links, of now or of the last solve, join to `seed`, which is one. */
-static void grow_component(CsimFluid *f, uint32_t seed) {
-  f->component_links.n = f->component_classes.n = 0;
-  visit_link(f, seed);
-  for (guint k = 0; k < f->component_links.n; k++) {
-    Link *l = &f->links[f->component_links.at[k]];
+/* From the links that were added last. */
+static void take_classes(CsimFluid *f, guint from) {
+  for (guint k = from; k < f->piece_links.n; k++) {
+    Link *l = &f->links[f->piece_links.at[k]];
     csim_fluid_sweep(f, l);
-    if (l->curve) csim_fluid_touch(f, f->component_links.at[k]);
+    if (l->curve) csim_fluid_touch(f, f->piece_links.at[k]);
     for (uint32_t i = l->first; i != NONE; i = f->incidences[i].next)
       if (f->classes[f->incidences[i].class].mark != f->epoch) visit_class(f, f->incidences[i].class);
   }
 }
 
-static void set_max_min(CsimFluid *f, uint32_t class, double rate) {
-  Class *c = &f->classes[class];
-  if (c->max_min == rate) return;
-  c->max_min = rate;
-  csim_fluid_queue_class(f, class);
-  for (uint32_t i = c->first; i < c->first + c->n_links; i++)
-    if (f->links[f->incidences[i].link].curve) csim_fluid_touch(f, f->incidences[i].link);
+/* What its cap and the links outside the piece allow a class. */
+static double outer_limit(const CsimFluid *f, const Class *c) {
+  double limit = INFINITY;
+  for (uint32_t i = c->first; i < c->first + c->n_links; i++) {
+    const Link *l = &f->links[f->incidences[i].link];
+    if (l->tight && l->binding && !in_piece(f, l)) limit = MIN(limit, f->cold[f->incidences[i].link].full_at);
+  }
+  return limit;
 }
 
-/* ---- progressive filling of the component ---- */
+static double load_of(const CsimFluid *f, const Link *l) {
+  double load = 0;
+  for (uint32_t i = l->first; i != NONE; i = f->incidences[i].next) {
+    const Class *c = &f->classes[f->incidences[i].class];
+    load += (double)c->flows * (double)f->incidences[i].weight * c->max_min;
+  }
+  return load;
+}
 
-static void open_links(CsimFluid *f) {
-  for (guint k = 0; k < f->component_links.n; k++) {
-    Link *l = &f->links[f->component_links.at[k]];
-    LinkCold *cold = &f->cold[f->component_links.at[k]];
+static gboolean must_join(const CsimFluid *f, const Link *l) {
+  if (!l->tight || in_piece(f, l)) return FALSE;
+  return l->binding || load_of(f, l) >= (double)l->capacity * WEIGHT_ONE * NEARLY_FULL;
+}
+
+/* TRUE if links joined. */
+static gboolean grow_piece(CsimFluid *f) {
+  guint links = f->piece_links.n, classes = f->n_piece;
+  for (guint k = 0; k < classes; k++) {
+    const Class *c = &f->classes[f->piece[k].class];
+    if (c->max_min == f->piece[k].before) continue;
+    for (uint32_t i = c->first; i < c->first + c->n_links; i++)
+      if (must_join(f, &f->links[f->incidences[i].link])) visit_link(f, f->incidences[i].link);
+  }
+  take_classes(f, links);
+  return f->piece_links.n > links;
+}
+
+/* ---- progressive filling of the piece ---- */
+
+static void open_piece(CsimFluid *f) {
+  for (guint k = 0; k < f->piece_links.n; k++) {
+    Link *l = &f->links[f->piece_links.at[k]];
+    LinkCold *cold = &f->cold[f->piece_links.at[k]];
     l->bound = FALSE;
-    cold->available = (double)l->capacity * WEIGHT_ONE;
-    cold->open = l->weight;
+    cold->left = (Demand)l->capacity * WEIGHT_ONE;
+    cold->taken = 0;
+    cold->open = cold->before = l->weight;
+  }
+  f->n_open = f->n_piece;
+  for (guint k = 0; k < f->n_piece; k++) {
+    f->classes[f->piece[k].class].fixed = FALSE;
+    f->piece[k].limit = outer_limit(f, &f->classes[f->piece[k].class]);
+    f->open[k] = k;
   }
 }
 
-/* The lowest level at which a link of the component is full. */
+/* The lowest level at which a link of the piece is full, or a class meets its limit. */
 static double next_level(CsimFluid *f) {
   double lowest = INFINITY;
-  for (guint k = 0; k < f->component_links.n; k++) {
-    LinkCold *cold = &f->cold[f->component_links.at[k]];
-    if (cold->open == 0 || !f->links[f->component_links.at[k]].tight) continue;
-    cold->level = cold->available / (double)cold->open;
+  for (guint k = 0; k < f->piece_links.n; k++) {
+    LinkCold *cold = &f->cold[f->piece_links.at[k]];
+    if (cold->open == 0 || !f->links[f->piece_links.at[k]].tight) continue;
+    cold->level = MAX(0, (double)cold->left - cold->taken) / (double)cold->open;
     lowest = MIN(lowest, cold->level);
   }
+  for (guint k = 0; k < f->n_open; k++)
+    lowest = MIN(lowest, f->piece[f->open[k]].limit);
   return lowest;
 }
 
-static void fix_at_cap(CsimFluid *f, uint32_t class) {
-  Class *c = &f->classes[class];
+static void fix(CsimFluid *f, Class *c, double rate) {
   c->fixed = TRUE;
+  c->max_min = rate;
+  for (uint32_t i = c->first; i < c->first + c->n_links; i++)
+    f->cold[f->incidences[i].link].open -= (int64_t)c->flows * f->incidences[i].weight;
+}
+
+static void fix_at_cap(CsimFluid *f, Class *c) {
+  fix(f, c, (double)c->cap);
   for (uint32_t i = c->first; i < c->first + c->n_links; i++) {
     LinkCold *cold = &f->cold[f->incidences[i].link];
     int64_t weight = (int64_t)c->flows * f->incidences[i].weight;
-    cold->open -= weight;
-    cold->available = MAX(0, cold->available - (double)weight * (double)c->cap);
+    cold->before -= weight;
+    cold->left -= MIN(cold->left, (Demand)weight * (Demand)c->cap);
   }
-  set_max_min(f, class, (double)c->cap);
-}
-
-static void fix_at_level(CsimFluid *f, uint32_t class, double level) {
-  Class *c = &f->classes[class];
-  c->fixed = TRUE;
-  for (uint32_t i = c->first; i < c->first + c->n_links; i++)
-    f->cold[f->incidences[i].link].open -= (int64_t)c->flows * f->incidences[i].weight;
-  set_max_min(f, class, level);
 }
 
 /* Classes that reach their caps before the water reaches `level`. */
 static gboolean fix_capped(CsimFluid *f, double level) {
   gboolean any = FALSE;
-  for (guint k = 0; k < f->component_classes.n; k++) {
-    Class *c = &f->classes[f->component_classes.at[k]];
-    if (c->fixed || c->cap == 0 || (double)c->cap > level) continue;
-    fix_at_cap(f, f->component_classes.at[k]);
+  for (guint k = 0; k < f->n_open; k++) {
+    Class *c = &f->classes[f->piece[f->open[k]].class];
+    if (c->cap == 0 || (double)c->cap > level) continue;
+    fix_at_cap(f, c);
     any = TRUE;
   }
   return any;
 }
 
-/* All of them before a flow is fixed: two links that are full together both bind, whichever comes first. `level` of the links
- * becomes their open weight before this round. */
-static void mark_bound(CsimFluid *f, double level) {
-  for (guint k = 0; k < f->component_links.n; k++) {
-    Link *l = &f->links[f->component_links.at[k]];
-    LinkCold *cold = &f->cold[f->component_links.at[k]];
-    if (cold->open != 0 && l->tight && cold->level <= level) l->bound = TRUE;
-    cold->level = (double)cold->open;
-  }
-}
-
-/* Flows of one level leave their links in one step: what is left then depends neither on the order of the classes nor on whether
- * a class of weight 2 stands for two of weight 1 (exec/collapse.h). */
-static void take_level(CsimFluid *f, double level) {
-  for (guint k = 0; k < f->component_links.n; k++) {
-    LinkCold *cold = &f->cold[f->component_links.at[k]];
-    cold->available = MAX(0, cold->available - (cold->level - (double)cold->open) * level);
-  }
-}
-
+/* Two links that are full together both bind, whichever comes first. */
 static void fix_bound(CsimFluid *f, double level) {
-  mark_bound(f, level);
-  for (guint k = 0; k < f->component_links.n; k++) {
-    const Link *l = &f->links[f->component_links.at[k]];
-    if (!l->bound || f->cold[f->component_links.at[k]].open == 0) continue;
+  for (guint k = 0; k < f->n_open; k++)
+    if (f->piece[f->open[k]].limit <= level) fix(f, &f->classes[f->piece[f->open[k]].class], level);
+  for (guint k = 0; k < f->piece_links.n; k++) {
+    Link *l = &f->links[f->piece_links.at[k]];
+    LinkCold *cold = &f->cold[f->piece_links.at[k]];
+    if (cold->before == 0 || !l->tight || cold->level > level) continue;
+    l->bound = TRUE;
+    cold->full_at = level;
     for (uint32_t i = l->first; i != NONE; i = f->incidences[i].next)
-      if (!f->classes[f->incidences[i].class].fixed) fix_at_level(f, f->incidences[i].class, level);
+      if (!f->classes[f->incidences[i].class].fixed) fix(f, &f->classes[f->incidences[i].class], level);
   }
-  take_level(f, level);
+}
+
+/* What was fixed at this level leaves its links in one step. */
+static void take_level(CsimFluid *f, double level) {
+  for (guint k = 0; k < f->piece_links.n; k++) {
+    LinkCold *cold = &f->cold[f->piece_links.at[k]];
+    cold->taken += (double)(cold->before - cold->open) * level;
+    cold->before = cold->open;
+  }
 }
 
 static void drop_fixed(CsimFluid *f) {
   guint kept = 0;
-  for (guint k = 0; k < f->component_classes.n; k++)
-    if (!f->classes[f->component_classes.at[k]].fixed)
-      f->component_classes.at[kept++] = f->component_classes.at[k];
-  f->component_classes.n = kept;
+  for (guint k = 0; k < f->n_open; k++)
+    if (!f->classes[f->piece[f->open[k]].class].fixed) f->open[kept++] = f->open[k];
+  f->n_open = kept;
 }
 
 static void fill(CsimFluid *f) {
-  for (guint k = 0; k < f->component_classes.n; k++)
-    f->classes[f->component_classes.at[k]].fixed = FALSE;
-  open_links(f);
-  while (f->component_classes.n > 0) {
+  f->stats.flows_solved += f->n_piece;
+  f->stats.links_solved += f->piece_links.n;
+  open_piece(f);
+  while (f->n_open > 0) {
     double level = next_level(f);
-    if (!fix_capped(f, level)) fix_bound(f, level);
+    if (!fix_capped(f, level)) {
+      fix_bound(f, level);
+      take_level(f, level);
+    }
     drop_fixed(f);
   }
 }
 
-static void solve_component(CsimFluid *f) {
+static void tell_class(CsimFluid *f, const PieceClass *p) {
+  const Class *c = &f->classes[p->class];
+  if (c->max_min == p->before) return;
+  csim_fluid_queue_class(f, p->class);
+  for (uint32_t i = c->first; i < c->first + c->n_links; i++)
+    if (f->links[f->incidences[i].link].curve) csim_fluid_touch(f, f->incidences[i].link);
+}
+
+static void solve_piece(CsimFluid *f, uint32_t seed) {
   f->stats.solves++;
-  f->stats.flows_solved += f->component_classes.n;
-  f->stats.links_solved += f->component_links.n;
-  fill(f);
-  for (guint k = 0; k < f->component_links.n; k++)
-    csim_fluid_note_binding(f, &f->links[f->component_links.at[k]]);
+  f->epoch++;
+  f->piece_links.n = f->n_piece = 0;
+  visit_link(f, seed);
+  take_classes(f, 0);
+  do
+    fill(f);
+  while (grow_piece(f));
+  for (guint k = 0; k < f->n_piece; k++)
+    tell_class(f, &f->piece[k]);
+  for (guint k = 0; k < f->piece_links.n; k++)
+    csim_fluid_note_binding(f, &f->links[f->piece_links.at[k]]);
 }
 
 /* ---- what follows from new hard rates ---- */
@@ -286,13 +341,12 @@ static void tell_watch(CsimFluid *f) {
 
 static void settle_dirty(CsimFluid *f, uint32_t link) {
   Link *l = &f->links[link];
-  l->dirty = FALSE;
   if (f->watch) csim_fluid_touch(f, link);
-  if (l->mark == f->epoch || csim_fluid_settle_star(f, link)) return;
+  if (!l->dirty) return; /* solved with another */
+  l->dirty = FALSE;
+  if (csim_fluid_settle_star(f, link)) return;
   if (l->curve) csim_fluid_touch(f, link);
-  if (!l->tight && !l->was_tight) return;
-  grow_component(f, link);
-  solve_component(f);
+  if (l->tight || l->was_tight) solve_piece(f, link);
 }
 
 static void untouch(CsimFluid *f) {
@@ -304,7 +358,6 @@ static void untouch(CsimFluid *f) {
 void csim_fluid_settle(CsimEngine *engine, void *owner) {
   CsimFluid *f = owner;
   f->now = csim_engine_now(engine);
-  f->epoch++;
   for (guint k = 0; k < f->dirty.n; k++)
     settle_dirty(f, f->dirty.at[k]);
   f->dirty.n = 0;

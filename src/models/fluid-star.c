@@ -3,7 +3,7 @@
  *
  * Most components are one port, or an out port and the in port that it feeds: every link that matters carries the
  * same classes, all with the same weight there. Then one water level serves all links, and hard rates, shares,
- * rates, dates and the timer follow class by class, without growing a component. Links that cannot matter (loose
+ * rates, dates and the timer follow class by class, without a piece that grows. Links that cannot matter (loose
  * now and at the last solve, no shared class on a soft one) may differ from class to class.
  */
 #include "models/fluid-internal.h"
@@ -109,20 +109,21 @@ static void solve_hard(CsimFluid *f, Star *star) {
   double capacity = INFINITY;
   for (guint k = 0; k < star->n_links; k++)
     if (star->link[k]->tight) capacity = MIN(capacity, star_capacity(star, k));
-  gboolean full = FALSE;
+  double level = INFINITY;
   if (capacity < INFINITY) {
     f->stats.solves++;
     f->stats.flows_solved += star->n_classes;
     f->stats.links_solved += star->n_links;
     share_classes(f, star);
-    full = fill_star(star, capacity, star->link[0]->flows) < INFINITY;
+    level = fill_star(star, capacity, star->link[0]->flows);
   } else {
     for (guint k = 0; k < star->n_classes; k++)
       star->class[k]->max_min = (double)star->class[k]->cap;
   }
   for (guint k = 0; k < star->n_links; k++) {
     Link *l = star->link[k];
-    l->bound = full && l->tight && star_capacity(star, k) == capacity;
+    l->bound = level < INFINITY && l->tight && star_capacity(star, k) == capacity;
+    if (l->bound) f->cold[l - f->links].full_at = level;
     csim_fluid_note_binding(f, l);
   }
 }
@@ -196,7 +197,7 @@ gboolean csim_fluid_settle_star(CsimFluid *f, uint32_t link) {
   solve_hard(f, &star);
   finish_star(f, &star);
   for (guint k = 0; k < star.n_links; k++)
-    star.link[k]->mark = f->epoch;
+    star.link[k]->dirty = FALSE;
   if (!arm_star(f, &star))
     for (guint k = 0; k < star.n_classes; k++)
       csim_fluid_queue_home(f, f->incidences[star.class[k]->first].link);

@@ -36,9 +36,10 @@ void csim_fluid_free(CsimFluid *f) {
   g_free(f->dirty.at);
   g_free(f->touched.at);
   g_free(f->homes.at);
-  g_free(f->component_links.at);
+  g_free(f->piece_links.at);
   g_free(f->queued.at);
-  g_free(f->component_classes.at);
+  g_free(f->piece);
+  g_free(f->open);
   g_ptr_array_unref(f->timers);
   g_ptr_array_unref(f->curves);
   g_free(f);
@@ -54,7 +55,7 @@ static void grow_links(CsimFluid *f) {
   f->dirty.at = g_renew(uint32_t, f->dirty.at, f->links_capacity);
   f->touched.at = g_renew(uint32_t, f->touched.at, f->links_capacity);
   f->homes.at = g_renew(uint32_t, f->homes.at, f->links_capacity);
-  f->component_links.at = g_renew(uint32_t, f->component_links.at, f->links_capacity);
+  f->piece_links.at = g_renew(uint32_t, f->piece_links.at, f->links_capacity);
 }
 
 CsimLinkId csim_fluid_add_link(CsimFluid *f, const char *name, CsimRate capacity, double softness) {

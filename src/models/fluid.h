@@ -17,7 +17,7 @@
  * Softness 0 is the hard minimum alone; a flow without a cap is never softened (and its links never fit). A link entry
  * has a weight: a flow of rate r loads the link with r * weight (LL with its flags, NVLS).
  *
- * All starts, ends and capacity changes of one instant are solved once, over the touched component only. Flows
+ * All starts, ends and capacity changes of one instant are solved once, over what they change only. Flows
  * with the same links, weights and cap always have the same rate: they are one class, and only classes are solved.
  * Rates are doubles inside; a completion is now + ceil(remaining / rate) in picoseconds. A flow whose rate never
  * changed takes exactly csim_rate_time(rate, bytes).
@@ -70,7 +70,7 @@ double csim_fluid_flow_rate(const CsimFluid *fluid, CsimFlowId flow);
 typedef struct { double bytes; CsimTime busy, binding; } CsimLinkUse;
 CsimLinkUse csim_fluid_link_use(const CsimFluid *fluid, CsimLinkId link);
 
-/* solves: components solved; flows_solved, links_solved: classes and links in them, summed. direct: flows that met
+/* solves: pieces solved; flows_solved, links_solved: classes and links in their fillings, summed. direct: flows that met
  * no contention and cost one event; classes: distinct (links, cap) held. */
 typedef struct { uint64_t solves, flows_solved, links_solved, started, peak_active, direct, classes; } CsimFluidStats;
 CsimFluidStats csim_fluid_stats(const CsimFluid *fluid);
