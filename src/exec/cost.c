@@ -6,6 +6,7 @@
 #include <math.h>
 
 #define WARP 32
+#define FULL_WARPS 16.0 /* rates of Simple are stated for a block of 512 threads */
 /* Threads that NCCL gives the two groups of a tree's LL and LL128 block of 640 (NCCL 2.30, device/all_reduce.h: 70 % reduce). */
 #define TREE_UP_SHARE 0.7
 #define TREE_DOWN_SHARE 0.3
@@ -23,7 +24,7 @@ void csim_cost_init(CsimCost *cost, const CsimGpuModel *gpu, const CsimShmModel 
   if (algo == CSIM_ALGO_NVLS || algo == CSIM_ALGO_NVLS_TREE) {
     cost->start = gpu->nvls_t0;
   } else if (proto == CSIM_PROTO_SIMPLE) {
-    cost->start = gpu->simple.t0 + (byte_typed ? gpu->simple.t0_bytes : 0);
+    cost->start = algo == CSIM_ALGO_P2P ? gpu->simple.t0_pair : gpu->simple.t0 + (byte_typed ? gpu->simple.t0_bytes : 0);
     cost->thread_factor = pow(MIN(threads, 512) / 512.0, gpu->simple.thread_scale);
   } else {
     cost->ll = proto == CSIM_PROTO_LL ? &gpu->ll : &gpu->ll128;
@@ -46,19 +47,40 @@ static void nvls_cost(const CsimCost *cost, const CsimOp4Cost *op, CsimOpCost *o
   gboolean head = op->role == CSIM_ROLE_NVLS_REDUCE || op->role == CSIM_ROLE_NVLS_BCAST;
   out->sm_ps = 0;
   out->overhead = head ? cost->gpu->nvls_o : (op->bytes > 0 ? s->o : s->o_empty) / op->group;
-  double ps = csim_gpu_simple_ps_per_byte(s, 1, 1, 0) * (512 / WARP) / NVLS_COPY_WARPS;
+  double ps = csim_gpu_simple_ps_per_byte(s, 1, 1, 0) * FULL_WARPS / NVLS_COPY_WARPS;
   out->duration = (CsimTime)ceil((double)op->bytes * (head ? cost->nvls_ps : ps));
 }
 
+static gboolean is_pair(CsimRole role) { return role >= CSIM_ROLE_P2P_SEND && role <= CSIM_ROLE_P2P_COPY; }
+
 static gboolean is_nvls(CsimRole role) { return role >= CSIM_ROLE_NVLS_SCATTER && role <= CSIM_ROLE_NVLS_GATHER; }
+
+/* Send and receive share a work's warps, from 5 on with one more for the sender; a copy has both shares (NCCL 2.30, device/sendrecv.h). */
+static int pair_warps(const CsimCost *cost, const CsimOp4Cost *op) {
+  int warps = cost->warps / MAX(op->pairs, 1);
+  int recv = MAX(1, warps <= 4 ? warps / 2 : (warps - 1) / 2), send = warps <= 4 ? recv : recv + 1;
+  return op->role == CSIM_ROLE_P2P_RECV ? recv : op->role == CSIM_ROLE_P2P_SEND ? send : send + recv;
+}
+
+static int group_warps(const CsimCost *cost, const CsimOp4Cost *op) {
+  switch (op->role) {
+  case CSIM_ROLE_TREE_UP: return MAX(1, (int)lround(cost->warps * TREE_UP_SHARE));
+  case CSIM_ROLE_TREE_DOWN: return MAX(1, (int)lround(cost->warps * TREE_DOWN_SHARE));
+  case CSIM_ROLE_P2P_SEND:
+  case CSIM_ROLE_P2P_RECV:
+  case CSIM_ROLE_P2P_COPY: return pair_warps(cost, op);
+  default: return cost->warps;
+  }
+}
 
 static void simple_cost(const CsimCost *cost, const CsimOp4Cost *op, CsimOpCost *out) {
   const CsimGpuSimple *s = &cost->gpu->simple;
-  out->overhead = op->bytes > 0 ? s->o : s->o_empty;
+  out->overhead = op->role == CSIM_ROLE_P2P_COPY ? 0 : op->bytes > 0 ? s->o : s->o_empty; /* a copy is one loop, whatever its chunks */
   double ps = csim_gpu_simple_ps_per_byte(s, op->n_sources, op->n_local, op->n_remote) / cost->thread_factor;
   if (op->role == CSIM_ROLE_TREE_ROOT) ps /= s->tree_root;
   gboolean in_tree = op->role == CSIM_ROLE_TREE_UP || op->role == CSIM_ROLE_TREE_DOWN || op->role == CSIM_ROLE_TREE_ROOT;
-  out->sm_ps = s->group_share < 1 ? ps : 0;
+  out->sm_ps = s->group_share < 1 || is_pair(op->role) ? ps : 0;
+  if (is_pair(op->role)) ps *= MAX(1.0, FULL_WARPS / pair_warps(cost, op));
   if (in_tree && s->tree_units > 0) {
     double units_ps = (op->n_sources + op->n_local + op->n_remote) * 1e3 / s->tree_units; /* GB/s -> ps/B */
     out->sm_ps = MAX(out->sm_ps, units_ps);
@@ -68,15 +90,10 @@ static void simple_cost(const CsimCost *cost, const CsimOp4Cost *op, CsimOpCost 
   out->duration = (CsimTime)ceil(MAX((double)op->bytes * ps, (double)s->t_min * floor_share));
 }
 
-static int group_warps(const CsimCost *cost, CsimRole role) {
-  double share = role == CSIM_ROLE_TREE_UP ? TREE_UP_SHARE : role == CSIM_ROLE_TREE_DOWN ? TREE_DOWN_SHARE : 1.0;
-  return MAX(1, (int)lround(cost->warps * share));
-}
-
 static void ll_cost(const CsimCost *cost, const CsimOp4Cost *op, CsimOpCost *out) {
   const CsimGpuLl *ll = cost->ll;
   double warp_iterations = ceil((double)op->bytes / (double)ll->line_bytes);
-  double k = warp_iterations / group_warps(cost, op->role);
+  double k = warp_iterations / group_warps(cost, op);
   if (k <= 8) k = ceil(k);
   double units = op->n_sources + op->n_local + op->n_remote;
   double issue = (double)ll->per_warp * units / 2;

@@ -106,7 +106,8 @@ static CsimBytes buffer_bytes(const CsimExec *x, const CsimCall *call) {
 static gboolean choose(CsimExec *x, const CsimCall *call, int *n_used, GError **error) {
   if (call->coll >= CSIM_N_NCCL_FUNCS) {
     CsimP2pSplit split;
-    csim_tuning_p2p_split(x->spec.tuning, 0, (int)(x->n_ranks > 1), call->count * csim_type_size(call->type), 0, &split);
+    /* One protocol a call: that of the farthest transfer, which is the slowest. */
+    csim_tuning_p2p_split(x->spec.tuning, 0, (int)x->n_ranks - 1, call->count * csim_type_size(call->type), 0, &split);
     *n_used = csim_comm_info(x->spec.comm)->n_p2p_channels;
     x->choice = (CsimChoice){CSIM_ALGO_P2P, split.proto, *n_used, 640, -1};
   } else {
@@ -187,13 +188,13 @@ static CsimTime gpu_time(const CsimExec *x) {
 }
 
 /* GPUs that one host thread launches on, one after the other. In a virtual machine the threads of a process were seen to take turns as well
- * (two H200, one thread each: a floor of two launches; datapath.md 9.1). */
+ * (two H200, one thread each: a floor of two launches). */
 static int launches_in_a_row(const CsimExec *x) {
   gboolean serial = x->spec.launch == CSIM_LAUNCH_SINGLE || (x->spec.launch == CSIM_LAUNCH_THREAD && x->spec.virtual_machine);
   return serial ? csim_comm_info(x->spec.comm)->max_local_ranks : 1;
 }
 
-/* Host and GPU work side by side; the slower one counts, with a soft maximum (datapath.md 1.5). */
+/* Host and GPU work side by side; the slower one counts, with a soft maximum. */
 static double with_launch(const CsimExec *x, double gpu_us) {
   const CsimGpuModel *gpu = &g_array_index(x->gpus, CsimGpuModel, 0);
   CsimTime launch = x->spec.virtual_machine ? csim_catalogue_time(csim_machine_catalogue(x->spec.machine), "host.launch_vm") : gpu->launch;

@@ -2,7 +2,7 @@
  * exec/exec.h - runs one collective call on a machine, in simulated time.
  *
  * Used by: exp. Takes a plan's lanes, makes the connections between them (P2P, SHM, NET, NVLS) with NCCL's slots, slices and protocols,
- * and moves every slice through channel workers, proxies and fluid links. Equations: docs/models/datapath.md.
+ * and moves every slice through channel workers, proxies and fluid links. Equations: docs/models/gpu.md.
  */
 #ifndef CSIM_EXEC_EXEC_H
 #define CSIM_EXEC_EXEC_H

@@ -24,6 +24,7 @@ static void init_simple(const CsimCatalogue *c, const char *model, CsimGpuSimple
   s->post = TIME("simple_post");
   s->t0 = TIME("simple_t0");
   s->t0_bytes = TIME("simple_t0_bytes");
+  s->t0_pair = TIME("simple_t0_pair");
   s->thread_scale = NUMBER("simple_thread_scale");
   s->group_share = NUMBER("simple_group_share");
   s->tree_root = NUMBER("simple_tree_root");

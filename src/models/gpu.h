@@ -2,7 +2,7 @@
  * models/gpu.h - what one GPU's channel workers cost: launch, primitives, flags, NVLink SHARP.
  *
  * Used by: exec. Filled from the catalogue ("gpu.<model>.*", "nvlink.<gen>.*", "host.*"); immutable afterwards.
- * docs/models/datapath.md explains where each equation comes from; `collsim models` prints value and source of each field
+ * docs/models/gpu.md explains where each equation comes from; `collsim models` prints value and source of each field
  * under the name given here after "=".
  *
  * Words: an *op* is one primitive on one slice (Simple) or one chunk (LL, LL128). nt: threads of the block that work on it, warps = nt/32.
@@ -29,6 +29,7 @@ typedef struct {
   CsimTime post;         /* = simple_post: fence before the flag is written */
   CsimTime t0;           /* = simple_t0: kernel start to first op, and last op to kernel end */
   CsimTime t0_bytes;     /* = simple_t0_bytes: added for all_gather and broadcast (byte-typed kernels) */
+  CsimTime t0_pair;      /* = simple_t0_pair: in place of t0 for sends and receives */
   double thread_scale;   /* = simple_thread_scale: rate ~ (nt/512)^thread_scale; 0: the block size does not matter */
   double group_share;    /* = simple_group_share: share of the SM that each of two groups of a block gets while both copy (0.5); 1: none lost */
   double tree_root;      /* = simple_tree_root: factor on the rate at a tree's root */

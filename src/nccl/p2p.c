@@ -159,15 +159,15 @@ static int fair_channels(const CsimTuning *t) {
   return n;
 }
 
+/* Pieces are cut for Simple; LL then serves what leaves little for each channel. */
 void csim_tuning_p2p_split(const CsimTuning *t, int from, int to, CsimBytes bytes, int round,
                            CsimP2pSplit *out) {
-  int n_max = MAX(t->in.n_p2p_per_peer, 1);
   out->first_channel = first_channel(t, round);
   gboolean network = from != to && over_network(t, from, to, out->first_channel);
-  gboolean ll = bytes <= n_max * t->p2p_ll_threshold && (!network || t->p2p_net_ll);
+  out->n_parts = count_parts(t, t->p2p_chunk, bytes, fair_channels(t), MAX(t->in.n_p2p_per_peer, 1));
+  gboolean ll = from != to && bytes <= out->n_parts * t->p2p_ll_threshold && (!network || t->p2p_net_ll);
   out->proto = ll ? CSIM_PROTO_LL : CSIM_PROTO_SIMPLE;
   CsimBytes step = ll ? t->buffer[CSIM_PROTO_LL] / CSIM_STEPS : t->p2p_chunk;
-  out->n_parts = count_parts(t, step, bytes, fair_channels(t), n_max);
   out->chunk = p2p_chunk(t, out->proto, network, step, bytes);
   CsimBytes part = (bytes + out->n_parts - 1) / out->n_parts;
   out->part = (part + PART_ALIGN - 1) / PART_ALIGN * PART_ALIGN;

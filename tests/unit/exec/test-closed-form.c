@@ -103,11 +103,25 @@ static void test_slow_link(void) {
   assert_time(r.time_us, t, 3);
 }
 
+/* Send and receive of two ranks on one channel: 10 warps send, 9 receive, of 16 for which the rates are stated; one slice up to 512 KiB. */
+static void test_pair(void) {
+  CsimGpuModel g;
+  g_autoptr(Lab) lab = ideal("dgx-h100", 2, "NCCL_MAX_P2P_NCHANNELS=1", NULL, &g);
+  for (CsimBytes bytes = 32768; bytes <= 524288; bytes *= 4) {
+    CsimExecResult r = lab_call(lab, CSIM_COLL_SENDRECV, bytes);
+    double send = (double)bytes * csim_gpu_simple_ps_per_byte(&g.simple, 1, 0, 1) * 16 / 10;
+    double recv = (double)bytes * csim_gpu_simple_ps_per_byte(&g.simple, 1, 1, 0) * 16 / 9;
+    CsimTime t = g.simple.t0_pair + 2 * g.simple.o + g.simple.post + g.flag + (CsimTime)ceil(send) + (CsimTime)ceil(recv);
+    assert_time(r.time_us, t, 3);
+  }
+}
+
 int main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/exec/closed-form/ring-simple", test_ring_simple);
   g_test_add_func("/exec/closed-form/ring-ll", test_ring_ll);
   g_test_add_func("/exec/closed-form/tree-simple", test_tree_simple);
   g_test_add_func("/exec/closed-form/slow-link", test_slow_link);
+  g_test_add_func("/exec/closed-form/pair", test_pair);
   return g_test_run();
 }

@@ -260,13 +260,23 @@ static void test_p2p_pieces(void) {
   CsimTuneInput two = h100_nodes(2);
   g_autoptr(CsimTuning) one = tuning_with(&h100_node, NULL), several = tuning_with(&two, NULL);
   CsimP2pSplit s;
-  /* One node: 4 channels a peer when all talk (32 channels, 8 ranks), LL up to 32 x 16 KiB. */
+  /* One node: 4 channels a peer when all talk (32 channels, 8 ranks), none with less than 64 KiB; LL up to 16 KiB for each. */
   csim_tuning_p2p_split(one, 0, 1, 512 * KIB, 1, &s);
-  g_assert_cmpint(s.proto, ==, CSIM_PROTO_LL);
+  g_assert_cmpint(s.proto, ==, CSIM_PROTO_SIMPLE);
   g_assert_cmpint(s.n_parts, ==, 4);
   g_assert_cmpint(s.part, ==, 128 * KIB);
-  g_assert_cmpint(s.chunk, ==, 32768);
+  g_assert_cmpint(s.chunk, ==, 524288);
   g_assert_cmpint(s.first_channel, ==, 16);
+  csim_tuning_p2p_split(one, 0, 1, 16 * KIB, 1, &s);
+  g_assert_cmpint(s.proto, ==, CSIM_PROTO_LL);
+  g_assert_cmpint(s.n_parts, ==, 1);
+  g_assert_cmpint(s.chunk, ==, 32768);
+  csim_tuning_p2p_split(one, 0, 1, 16 * KIB + 4, 1, &s);
+  g_assert_cmpint(s.proto, ==, CSIM_PROTO_SIMPLE);
+  csim_tuning_p2p_split(one, 0, 1, 128 * KIB, 1, &s);
+  g_assert_cmpint(s.n_parts, ==, 2);
+  csim_tuning_p2p_split(one, 2, 2, KIB, 0, &s); /* a copy of one's own knows no LL */
+  g_assert_cmpint(s.proto, ==, CSIM_PROTO_SIMPLE);
   csim_tuning_p2p_split(one, 0, 3, GIB, 3, &s);
   g_assert_cmpint(s.proto, ==, CSIM_PROTO_SIMPLE);
   g_assert_cmpint(s.n_parts, ==, 32);
@@ -286,7 +296,7 @@ static void test_p2p_pieces(void) {
   g_assert_cmpint(s.n_parts, ==, 4);
   g_assert_cmpint(s.chunk, ==, 131072);
   g_assert_cmpint(s.first_channel, ==, 8);
-  csim_tuning_p2p_split(several, 0, 3, 32 * KIB, 3, &s);
+  csim_tuning_p2p_split(several, 0, 3, 16 * KIB, 3, &s);
   g_assert_cmpint(s.proto, ==, CSIM_PROTO_LL);
 }
 
