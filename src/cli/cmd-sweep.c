@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "cli/messages.h"
 #include "exp/sweep-ranks.h"
+#include "report/outputs.h"
 
 #include <string.h>
 
@@ -56,14 +57,24 @@ static void print_summary(const CsimExperiment *e, const CsimSweepOptions *optio
   if (s->missing) printf("%u points are missing; the same command goes on\n", s->missing);
 }
 
+/* Tables to standard output, plots to the folder; nothing while points are missing. */
+static gboolean write_outputs(const CliArgs *args, const CsimSweep *sweep, const CsimExperiment *e, const CsimSweepOptions *options, GError **error) {
+  g_autoptr(CsimTable) rows = csim_sweep_table(sweep), links = csim_sweep_links(sweep);
+  g_autoptr(GString) text = g_string_new(NULL);
+  if (!csim_outputs_write(e, rows, links, options->folder, text, error)) return FALSE;
+  if (!cli_args_flag(args, "quiet") && text->len > 0) printf("\n%s", text->str);
+  return TRUE;
+}
+
 static int finish(const CliArgs *args, CsimSweep *sweep, const CsimExperiment *e, const CsimSweepOptions *options) {
   g_autoptr(GError) error = NULL;
   CsimSweepSummary summary;
   cli_progress_clear();
   if (!csim_sweep_finish(sweep, &summary, &error)) return cli_fail(error);
   if (!cli_args_flag(args, "quiet")) print_summary(e, options, &summary);
-  gboolean found = summary.failed > 0 || summary.missing > 0;
+  gboolean found = summary.failed > 0 || summary.missing > 0, whole = summary.missing == 0 && options->n_shards == 1;
   csim_sweep_summary_clear(&summary);
+  if (whole && !write_outputs(args, sweep, e, options, &error)) return cli_fail(error);
   if (*cli_interrupt()) return CLI_INTERRUPTED;
   return found ? CLI_FINDINGS : CLI_OK;
 }

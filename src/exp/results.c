@@ -188,6 +188,7 @@ CsimPivot *csim_pivot_new(const CsimTable *table, const GArray *selected, const 
     note(p->series, csim_table_text(table, row, cs));
   }
   guint n = p->xs->len * p->series->len;
+  p->texts = g_new0(const char *, n);
   GArray **lists = g_new(GArray *, n);
   for (guint i = 0; i < n; i++) lists[i] = g_array_new(FALSE, FALSE, sizeof(double));
   for (guint i = 0; i < selected->len; i++) {
@@ -195,6 +196,7 @@ CsimPivot *csim_pivot_new(const CsimTable *table, const GArray *selected, const 
     double number = csim_table_number(table, row, cv);
     guint cell = note(p->xs, csim_table_text(table, row, cx)) * p->series->len + note(p->series, csim_table_text(table, row, cs));
     if (!isnan(number)) g_array_append_val(lists[cell], number);
+    if (!p->texts[cell]) p->texts[cell] = csim_table_text(table, row, cv);
   }
   p->cells = g_new(CsimSpread, n);
   for (guint i = 0; i < n; i++) {
@@ -210,5 +212,6 @@ void csim_pivot_free(CsimPivot *p) {
   g_ptr_array_unref(p->xs);
   g_ptr_array_unref(p->series);
   g_free(p->cells);
+  g_free(p->texts);
   g_free(p);
 }

@@ -45,6 +45,7 @@ CsimSpread csim_spread(GArray *numbers);
 typedef struct {
   GPtrArray *xs, *series; /* char*, borrowed: in order of appearance */
   CsimSpread *cells;      /* [x * series->len + series] */
+  const char **texts;     /* the same: what stands in the first row of each; NULL: none */
 } CsimPivot;
 CsimPivot *csim_pivot_new(const CsimTable *table, const GArray *selected, const char *x, const char *series, const char *value);
 void csim_pivot_free(CsimPivot *pivot);

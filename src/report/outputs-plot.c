@@ -1,0 +1,432 @@
+/* report/outputs-plot.c - data and scripts of an experiment's plots. What a script must set: the head of each plots/sweep-*.gp. */
+#include "report/outputs.h"
+
+#include "report/plot.h"
+#include "report/report.h"
+#include "collsim/version.h"
+
+#include <glib/gstdio.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+extern const char csim_plot_sweep_lines[], csim_plot_sweep_bars[], csim_plot_sweep_heat[], csim_plot_sweep_tornado[], csim_plot_sweep_cdf[];
+
+#define MOST_LINKS 30
+
+typedef struct {
+  const CsimExperiment *e;
+  const CsimOutput *o;
+  const CsimTable *rows;
+  GArray *selected;
+  CsimPivot *pivot; /* NULL where a plot has no use for one */
+  GString *data, *script;
+} Plot;
+
+/* --- pieces ------------------------------------------------------------------------------ */
+
+static void set_text(Plot *p, const char *name, const char *text) {
+  g_autoptr(GString) quoted = g_string_new(text);
+  g_string_replace(quoted, "'", "''", 0);
+  g_string_replace(quoted, "\n", " ", 0);
+  g_string_append_printf(p->script, "%s = '%s'\n", name, quoted->str);
+}
+
+static void set_int(Plot *p, const char *name, int value) { g_string_append_printf(p->script, "%s = %d\n", name, value); }
+
+static void put(Plot *p, double value) {
+  char digits[G_ASCII_DTOSTR_BUF_SIZE];
+  g_string_append_printf(p->data, " %s", isnan(value) ? "NaN" : g_ascii_formatd(digits, sizeof digits, "%.9g", value));
+}
+
+/* A text in a data file: between double quotes, which it must not hold. */
+static void put_text(Plot *p, const char *text) {
+  g_autofree char *plain = g_strdelimit(g_strdup(text), "\"\n\\", ' ');
+  g_string_append_printf(p->data, " \"%s\"", plain);
+}
+
+static void put_spread(Plot *p, const CsimSpread *s, double scale) {
+  put(p, s->median * scale);
+  put(p, s->min * scale);
+  put(p, s->max * scale);
+}
+
+static const char *name_at(const GPtrArray *names, guint i) { return (const char *)g_ptr_array_index(names, i); }
+
+static int longest(const GPtrArray *names) {
+  glong most = 0;
+  for (guint i = 0; i < names->len; i++) most = MAX(most, g_utf8_strlen(name_at(names, i), -1));
+  return (int)most;
+}
+
+/* Is every x a number? Then it is an axis of numbers, else one of names. */
+static gboolean is_numeric(const GPtrArray *names) {
+  for (guint i = 0; i < names->len; i++)
+    if (isnan(csim_label_number(name_at(names, i)))) return FALSE;
+  return names->len > 1;
+}
+
+static gboolean is_wide(const GPtrArray *names) {
+  double min = HUGE_VAL, max = 0;
+  for (guint i = 0; i < names->len; i++) {
+    double value = csim_label_number(name_at(names, i));
+    min = MIN(min, value);
+    max = MAX(max, value);
+  }
+  return min > 0 && max / min >= 8;
+}
+
+static guint most_repeats(const CsimPivot *pivot) {
+  guint n = 0;
+  for (guint i = 0; pivot && i < pivot->xs->len * pivot->series->len; i++) n = MAX(n, pivot->cells[i].n);
+  return n;
+}
+
+static char *conditions(const CsimOutput *o) {
+  GString *out = g_string_new(NULL);
+  for (guint i = 0; i < o->where->len; i++) {
+    const CsimTest *test = &g_array_index(o->where, CsimTest, i);
+    g_string_append_printf(out, "; %s ", test->column);
+    for (guint k = 0; test->any && k < test->any->len; k++) g_string_append_printf(out, "%s%s", k ? ", " : "", name_at(test->any, k));
+    if (!test->any && isfinite(test->min)) g_string_append_printf(out, "from %g ", test->min);
+    if (!test->any && isfinite(test->max)) g_string_append_printf(out, "up to %g", test->max);
+  }
+  return g_string_free(out, FALSE);
+}
+
+/* The one text that a column holds in all selected rows, or NULL. */
+static const char *common_text(const Plot *p, const char *column) {
+  const char *common = NULL;
+  int c = csim_table_column(p->rows, column);
+  for (guint i = 0; c >= 0 && i < p->selected->len; i++) {
+    const char *text = csim_table_text(p->rows, g_array_index(p->selected, guint, i), c);
+    if (common && strcmp(common, text)) return NULL;
+    common = text;
+  }
+  return common;
+}
+
+static char *own_heading(const CsimOutput *o) {
+  if (o->title) return g_strdup(o->title);
+  if (o->kind == CSIM_OUTPUT_LINKS) return g_strdup("heaviest links");
+  return o->x ? g_strdup_printf("%s over %s", csim_column_label(o->value), o->x) : g_strdup(csim_column_label(o->value));
+}
+
+static void set_headings(Plot *p) {
+  const CsimOutput *o = p->o;
+  g_autofree char *where = conditions(o), *heading = own_heading(o);
+  const char *target = common_text(p, "target"), *collective = common_text(p, "collective");
+  guint repeats = most_repeats(p->pivot);
+  g_autofree char *spread = repeats > 1 && o->kind != CSIM_OUTPUT_CDF ? g_strdup_printf("; median of %u%s", repeats, o->kind == CSIM_OUTPUT_HEAT ? "" : ", bars from least to most") : g_strdup("");
+  g_autofree char *subheading = g_strdup_printf("%s%s%s%s%s", collective ? collective : p->e->name, target ? " on " : "", target ? target : "", where, spread);
+  g_autofree char *file = g_path_get_basename(p->e->path);
+  g_autofree char *source = g_strdup_printf("collsim %s, %s: %s, digest %08x", COLLSIM_VERSION, p->e->name, file, (guint)(p->e->digest >> 32));
+  set_text(p, "heading", heading);
+  set_text(p, "subheading", subheading);
+  set_text(p, "source", source);
+}
+
+static void set_series(Plot *p) {
+  set_int(p, "n_series", (int)p->pivot->series->len);
+  for (guint s = 0; s < p->pivot->series->len; s++) {
+    g_autofree char *name = g_strdup_printf("series_%u", s + 1);
+    set_text(p, name, p->o->series ? name_at(p->pivot->series, s) : "");
+  }
+  set_int(p, "with_key", p->o->series != NULL);
+}
+
+/* --- lines and scaling: a block a series: x median min max [of time: median min max] "x" -------- */
+
+/* A label at a tic: sizes short, and only so many of them. */
+static char *tic_label(const GPtrArray *xs, guint x, gboolean sizes) {
+  guint step = (xs->len + 8) / 9;
+  return !sizes ? g_strdup(name_at(xs, x)) : x % step ? g_strdup("") : csim_report_size((CsimBytes)csim_label_number(name_at(xs, x)));
+}
+
+static const char *lines(Plot *p) {
+  const CsimPivot *v = p->pivot;
+  gboolean numeric = is_numeric(v->xs), sizes = !strcmp(p->o->x, "size_bytes") || !strcmp(p->o->x, "size"), two = !strcmp(p->o->value, "busbw_gbps");
+  g_autoptr(CsimPivot) times = two ? csim_pivot_new(p->rows, p->selected, p->o->x, p->o->series, "time_us") : NULL;
+  for (guint s = 0; s < v->series->len; s++) {
+    for (guint x = 0; x < v->xs->len; x++) {
+      if (csim_pivot_cell(v, x, s)->n == 0) continue; /* a gap would break the line */
+      put(p, numeric ? csim_label_number(name_at(v->xs, x)) : x);
+      put_spread(p, csim_pivot_cell(v, x, s), 1);
+      if (times) put_spread(p, csim_pivot_cell(times, x, s), 1);
+      else g_string_append(p->data, " 0 0 0");
+      g_autofree char *label = tic_label(v->xs, x, numeric && sizes);
+      put_text(p, label);
+      g_string_append_c(p->data, '\n');
+    }
+    g_string_append(p->data, "\n\n");
+  }
+  set_series(p);
+  set_int(p, "panels", two ? 2 : 1);
+  set_int(p, "log_x", numeric && is_wide(v->xs));
+  set_int(p, "named", !numeric || sizes || v->xs->len <= 12);
+  set_int(p, "n_x", (int)v->xs->len);
+  set_int(p, "x_chars", numeric ? 1 : longest(v->xs));
+  set_int(p, "log_y", !csim_column_is_gain(p->o->value) && !strcmp(p->o->value, "time_us"));
+  set_int(p, "spread", most_repeats(v) > 1);
+  set_text(p, "x_label", csim_column_label(p->o->x));
+  set_text(p, "y_label", csim_column_label(p->o->value));
+  return csim_plot_sweep_lines;
+}
+
+/* --- bars: "x", then median min max of each series -------------------------------------------------- */
+
+static const char *bars(Plot *p) {
+  const CsimPivot *v = p->pivot;
+  for (guint x = 0; x < v->xs->len; x++) {
+    put_text(p, name_at(v->xs, x));
+    for (guint s = 0; s < v->series->len; s++) put_spread(p, csim_pivot_cell(v, x, s), 1);
+    g_string_append_c(p->data, '\n');
+  }
+  set_series(p);
+  set_int(p, "n_x", (int)v->xs->len);
+  set_int(p, "margin", longest(v->xs));
+  set_int(p, "spread", most_repeats(v) > 1);
+  set_text(p, "y_label", csim_column_label(p->o->value));
+  return csim_plot_sweep_bars;
+}
+
+/* --- heat: x y value "value" "x" "y" -------------------------------------------------------------------- */
+
+static const char *heat(Plot *p) {
+  const CsimPivot *v = p->pivot;
+  for (guint s = 0; s < v->series->len; s++)
+    for (guint x = 0; x < v->xs->len; x++) {
+      g_autofree char *text = csim_short_number(csim_pivot_cell(v, x, s)->median);
+      g_string_append_printf(p->data, "%u %u", x, s);
+      put(p, csim_pivot_cell(v, x, s)->median);
+      put_text(p, text);
+      put_text(p, name_at(v->xs, x));
+      put_text(p, name_at(v->series, s));
+      g_string_append_c(p->data, '\n');
+    }
+  set_int(p, "n_x", (int)v->xs->len);
+  set_int(p, "n_y", (int)v->series->len);
+  set_int(p, "margin", longest(v->series));
+  set_int(p, "x_chars", longest(v->xs));
+  set_text(p, "x_label", csim_column_label(p->o->x));
+  set_text(p, "y_label", csim_column_label(p->o->series));
+  set_text(p, "value_label", csim_column_label(p->o->value));
+  return csim_plot_sweep_heat;
+}
+
+/* --- tornado: "x" percent min max ---------------------------------------------------------------------------- */
+
+typedef struct {
+  const char *name;
+  double percent, min, max;
+} Effect;
+
+static int by_effect(gconstpointer a, gconstpointer b) {
+  double x = fabs(((const Effect *)a)->percent), y = fabs(((const Effect *)b)->percent);
+  return x < y ? -1 : x > y; /* the largest is drawn on top */
+}
+
+static GArray *effects(const Plot *p) {
+  const CsimPivot *v = p->pivot;
+  GArray *list = g_array_new(FALSE, FALSE, sizeof(Effect));
+  double base = NAN;
+  for (guint x = 0; x < v->xs->len; x++)
+    if (p->o->base ? !strcmp(name_at(v->xs, x), p->o->base) : x == 0) base = csim_pivot_cell(v, x, 0)->median;
+  for (guint x = 0; x < v->xs->len; x++) {
+    const CsimSpread *s = csim_pivot_cell(v, x, 0);
+    Effect effect = {name_at(v->xs, x), (s->median / base - 1) * 100, (s->min / base - 1) * 100, (s->max / base - 1) * 100};
+    if (s->n && (p->o->base ? strcmp(effect.name, p->o->base) : x > 0)) g_array_append_val(list, effect);
+  }
+  g_array_sort(list, by_effect);
+  return list;
+}
+
+static const char *tornado(Plot *p) {
+  g_autoptr(GArray) list = effects(p);
+  for (guint i = 0; i < list->len; i++) {
+    const Effect *effect = &g_array_index(list, Effect, i);
+    put_text(p, effect->name);
+    put(p, effect->percent);
+    put(p, effect->min);
+    put(p, effect->max);
+    g_string_append_c(p->data, '\n');
+  }
+  g_autofree char *label = g_strdup_printf("%s: change from \"%s\" (%%)", csim_column_label(p->o->value), p->o->base ? p->o->base : name_at(p->pivot->xs, 0));
+  set_int(p, "n_x", (int)list->len);
+  set_int(p, "margin", longest(p->pivot->xs));
+  set_int(p, "spread", most_repeats(p->pivot) > 1);
+  set_int(p, "reference", 0);
+  set_int(p, "decimals", 1);
+  set_text(p, "y_label", label);
+  return csim_plot_sweep_tornado;
+}
+
+/* --- cdf: a block a series: value share ----------------------------------------------------------------------------- */
+
+static int by_value(gconstpointer a, gconstpointer b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return x < y ? -1 : x > y;
+}
+
+static GArray *values_of(const Plot *p, const char *series) {
+  GArray *values = g_array_new(FALSE, FALSE, sizeof(double));
+  int cs = csim_table_column(p->rows, p->o->series), cv = csim_table_column(p->rows, p->o->value);
+  for (guint i = 0; i < p->selected->len; i++) {
+    guint row = g_array_index(p->selected, guint, i);
+    double value = csim_table_number(p->rows, row, cv);
+    if (!isnan(value) && !strcmp(csim_table_text(p->rows, row, cs), series)) g_array_append_val(values, value);
+  }
+  g_array_sort(values, by_value);
+  return values;
+}
+
+static const char *cdf(Plot *p) {
+  for (guint s = 0; s < p->pivot->series->len; s++) {
+    g_autoptr(GArray) values = values_of(p, name_at(p->pivot->series, s));
+    for (guint i = 0; i < values->len; i++) {
+      if (i == 0) g_string_append_printf(p->data, "%.9g 0\n", g_array_index(values, double, 0)); /* the first step starts at the axis */
+      put(p, g_array_index(values, double, i));
+      put(p, 100.0 * (i + 1) / values->len);
+      g_string_append_c(p->data, '\n');
+    }
+    g_string_append(p->data, "\n\n");
+  }
+  set_series(p);
+  set_text(p, "x_label", csim_column_label(p->o->value));
+  return csim_plot_sweep_cdf;
+}
+
+/* --- links: as a tornado, "name" percent of capacity, saturated percent ------------------------------------------------- */
+
+typedef struct {
+  const char *name;
+  double used, bound;
+  guint n;
+} Load;
+
+static int by_used(gconstpointer a, gconstpointer b) {
+  const Load *x = (const Load *)a, *y = (const Load *)b;
+  return x->used < y->used ? 1 : x->used > y->used ? -1 : strcmp(x->name, y->name);
+}
+
+static Load *load_of(GArray *loads, const char *name) {
+  for (guint i = 0; i < loads->len; i++)
+    if (!strcmp(g_array_index(loads, Load, i).name, name)) return &g_array_index(loads, Load, i);
+  Load load = {.name = name};
+  g_array_append_val(loads, load);
+  return &g_array_index(loads, Load, loads->len - 1);
+}
+
+/* Means over the selected rows. Bytes are of all calls that were simulated, so use is measured by the time with traffic. */
+static GArray *loads_of(const Plot *p) {
+  GArray *loads = g_array_new(FALSE, TRUE, sizeof(Load));
+  int name = csim_table_column(p->rows, "name"), bytes = csim_table_column(p->rows, "bytes"), capacity = csim_table_column(p->rows, "capacity");
+  int busy = csim_table_column(p->rows, "busy_ps"), binding = csim_table_column(p->rows, "binding_ps");
+  for (guint i = 0; i < p->selected->len; i++) {
+    guint row = g_array_index(p->selected, guint, i);
+    Load *load = load_of(loads, csim_table_text(p->rows, row, name));
+    double active_s = csim_table_number(p->rows, row, busy) * 1e-12;
+    load->used += 100 * csim_table_number(p->rows, row, bytes) / (csim_table_number(p->rows, row, capacity) * active_s);
+    load->bound += 100 * csim_table_number(p->rows, row, binding) / (active_s * 1e12);
+    load->n++;
+  }
+  for (guint i = 0; i < loads->len; i++) {
+    Load *load = &g_array_index(loads, Load, i);
+    load->used /= load->n;
+    load->bound /= load->n;
+  }
+  g_array_sort(loads, by_used);
+  return loads;
+}
+
+static const char *links(Plot *p) {
+  g_autoptr(GArray) loads = loads_of(p);
+  int n = (int)MIN(loads->len, MOST_LINKS);
+  glong margin = 0;
+  for (int i = n; i-- > 0;) { /* the heaviest is drawn on top */
+    const Load *load = &g_array_index(loads, Load, i);
+    margin = MAX(margin, g_utf8_strlen(load->name, -1));
+    put_text(p, load->name);
+    put(p, load->used);
+    put(p, load->bound);
+    put(p, load->bound);
+    g_string_append_c(p->data, '\n');
+  }
+  set_int(p, "n_x", n);
+  set_int(p, "margin", (int)margin);
+  set_int(p, "spread", 0);
+  set_int(p, "reference", 100);
+  set_int(p, "decimals", 0);
+  set_text(p, "y_label", "share of the link's capacity while it has traffic (%)");
+  return csim_plot_sweep_tornado;
+}
+
+/* --- drawing ------------------------------------------------------------------------------------------------------------- */
+
+static const char *fill(Plot *p) {
+  switch (p->o->kind) {
+  case CSIM_OUTPUT_BARS: return bars(p);
+  case CSIM_OUTPUT_HEAT: return heat(p);
+  case CSIM_OUTPUT_TORNADO: return tornado(p);
+  case CSIM_OUTPUT_CDF: return cdf(p);
+  case CSIM_OUTPUT_LINKS: return links(p);
+  default: return lines(p);
+  }
+}
+
+static gboolean run_gnuplot(const char *script_path, const char *path, GError **error) {
+  const char *argv[] = {"gnuplot", script_path, NULL};
+  g_autofree char *words = NULL;
+  int status = 0;
+  if (!g_spawn_sync(NULL, (char **)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, &words, &status, error)) return FALSE;
+  if (status == 0) return TRUE; /* it warns of axes that hold one value only, and draws them */
+  g_strdelimit(g_strstrip(words), "\n", ' ');
+  g_set_error(error, CSIM_ERROR, CSIM_ERROR_IO, "%s: gnuplot failed: %s", path, words);
+  return FALSE;
+}
+
+static gboolean draw(const Plot *p, const char *template, const char *temporary, const char *folder, const char *file, GError **error) {
+  g_autofree char *data_path = g_build_filename(temporary, "plot.dat", NULL), *script_path = g_build_filename(temporary, "plot.gp", NULL);
+  g_autofree char *path = g_build_filename(folder, file, NULL);
+  Plot own = {.script = g_string_new(p->script->str)};
+  set_int(&own, "term_svg", g_str_has_suffix(file, ".svg"));
+  set_text(&own, "output", path);
+  set_text(&own, "data", data_path);
+  g_string_append(own.script, template);
+  gboolean drawn = csim_plot_check(path, error) && g_file_set_contents(data_path, p->data->str, -1, error) &&
+                   g_file_set_contents(script_path, own.script->str, -1, error) && run_gnuplot(script_path, path, error);
+  g_string_free(own.script, TRUE);
+  g_unlink(data_path);
+  g_unlink(script_path);
+  return drawn;
+}
+
+/* NAME.svg, NAME.png, or NAME for both. */
+static gboolean draw_files(const Plot *p, const char *template, const char *folder, GError **error) {
+  const char *file = p->o->file;
+  g_autofree char *svg = g_strconcat(file, ".svg", NULL), *png = g_strconcat(file, ".png", NULL), *temporary = g_dir_make_tmp("collsim-XXXXXX", error);
+  if (!temporary) return FALSE;
+  gboolean drawn = strchr(file, '.') ? draw(p, template, temporary, folder, file, error)
+                                     : draw(p, template, temporary, folder, svg, error) && draw(p, template, temporary, folder, png, error);
+  g_rmdir(temporary);
+  return drawn;
+}
+
+gboolean csim_output_plot(const CsimExperiment *e, const CsimOutput *o, const CsimTable *rows, const CsimTable *link_rows, const char *folder, GError **error) {
+  const CsimTable *table = o->kind == CSIM_OUTPUT_LINKS ? link_rows : rows;
+  Plot p = {e, o, table, csim_table_select(table, o->where), NULL, g_string_new(NULL), g_string_new(NULL)};
+  gboolean drawn = FALSE;
+  if (o->kind != CSIM_OUTPUT_LINKS) p.pivot = csim_pivot_new(table, p.selected, o->x, o->series, o->value);
+  if (p.selected->len == 0) {
+    csim_error_set(error, CSIM_ERROR_VALUE, o->loc, "nothing to plot in %s; 'where' leaves no row", o->file);
+  } else {
+    const char *template = fill(&p);
+    set_headings(&p);
+    drawn = draw_files(&p, template, folder, error);
+  }
+  csim_pivot_free(p.pivot);
+  g_array_unref(p.selected);
+  g_string_free(p.data, TRUE);
+  g_string_free(p.script, TRUE);
+  return drawn;
+}
