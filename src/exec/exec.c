@@ -3,7 +3,6 @@
  */
 #include "base/units.h"
 #include "exec/exec-private.h"
-#include "topo/packet-fabric.h"
 
 #include <math.h>
 #include <string.h>
@@ -54,7 +53,8 @@ static const char *transport_name(CsimTransport t) {
 }
 
 CsimExec *csim_exec_new(const CsimExecSpec *spec, GError **error) {
-  if (spec->packets && !csim_packet_fabric_check(spec->machine, error)) return NULL;
+  CsimPacketOptions packets = csim_exec_packet_options(spec->env, spec->seed);
+  if (spec->packets && !csim_packet_fabric_check(spec->machine, &packets, NULL, error)) return NULL;
   CsimExec *x = g_new0(CsimExec, 1);
   const CsimFabricSpec *fabric = &csim_machine_cluster(spec->machine)->fabric;
   x->spec = *spec;

@@ -10,6 +10,7 @@
 #include "nccl/tune.h"
 #include "sim/trace.h"
 #include "topo/machine.h"
+#include "topo/packet-fabric.h"
 
 typedef enum { CSIM_LAUNCH_PROCESS, CSIM_LAUNCH_THREAD, CSIM_LAUNCH_SINGLE } CsimLaunch;
 
@@ -59,6 +60,9 @@ typedef struct {
   CsimBreakdown where;
   uint64_t digest, events;
 } CsimExecResult;
+
+/* What NCCL's variables and the seed say of packets. */
+CsimPacketOptions csim_exec_packet_options(const CsimNcclEnv *env, uint64_t seed);
 
 typedef struct CsimExec CsimExec; /* reusable: keeps slabs between calls; one thread at a time */
 CsimExec *csim_exec_new(const CsimExecSpec *spec, GError **error);

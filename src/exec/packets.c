@@ -9,7 +9,6 @@
  * An adapter whose two ends are one (loopback) stays with the fluid flow.
  */
 #include "exec/exec-private.h"
-#include "topo/packet-fabric.h"
 
 typedef struct {
   guint qp;                                     /* NO_INDEX: a loopback */
@@ -24,8 +23,16 @@ struct Packets {
   GArray *ends; /* End, as CsimExec.nets */
 };
 
+CsimPacketOptions csim_exec_packet_options(const CsimNcclEnv *env, uint64_t seed) {
+  return (CsimPacketOptions){.seed = seed,
+                             .timeout = (int)csim_nccl_env_int(env, "NCCL_IB_TIMEOUT", 20),
+                             .retry_count = (int)csim_nccl_env_int(env, "NCCL_IB_RETRY_CNT", 7),
+                             .traffic_class = (int)csim_nccl_env_int(env, "NCCL_IB_TC", -1)};
+}
+
 gboolean exec_packets_new(CsimExec *x, GError **error) {
-  CsimPacketFabric *fabric = csim_packet_fabric_new(x->spec.machine, x->engine, x->spec.seed, error);
+  CsimPacketOptions options = csim_exec_packet_options(x->spec.env, x->spec.seed);
+  CsimPacketFabric *fabric = csim_packet_fabric_new(x->spec.machine, x->engine, &options, error);
   if (!fabric) return FALSE;
   x->packets = g_new0(Packets, 1);
   x->packets->fabric = fabric;
@@ -150,9 +157,10 @@ gboolean exec_packets_check(CsimExec *x, GError **error) {
   for (guint i = 0; i < x->packets->ends->len; i++) {
     guint qp = g_array_index(x->packets->ends, End, i).qp;
     if (qp == NO_INDEX || !*csim_pkt_qp_error(net, qp)) continue;
-    const guint16 *path;
-    g_autofree char *from = csim_pkt_port_name(net, (csim_pkt_qp_path(net, qp, &path), path[0]));
-    csim_error_set(error, CSIM_ERROR_ROUTE, CSIM_LOC_NONE, "%s, queue pair %u: %s", from, qp, csim_pkt_qp_error(net, qp));
+    CsimPktQpStats stats = csim_pkt_qp_stats(net, qp);
+    g_autofree char *name = csim_pkt_qp_name(net, qp);
+    csim_error_set(error, CSIM_ERROR_ROUTE, CSIM_LOC_NONE, "%s, queue pair %u: %s after %" G_GUINT64_FORMAT " time-outs", name, qp,
+                   csim_pkt_qp_error(net, qp), stats.timeouts);
     return FALSE;
   }
   return csim_pkt_check(net, error);

@@ -104,9 +104,20 @@ static guint append_findings(GString *out, const CsimDiag *diag) {
   return csim_diag_count(diag, CSIM_FINDING_WARNING);
 }
 
+/* Adds to the cluster's findings what its switches' and adapters' settings do to each other. */
+static gboolean check_packets(const CsimRunSpec *spec, CsimCluster *cluster, GError **error) {
+  g_autoptr(CsimNcclEnv) env = csim_nccl_env_new(spec->environ, spec->overrides, NULL, error);
+  g_autoptr(CsimCatalogue) catalogue = env ? csim_catalogue_new(spec->catalogue_file, spec->sets, error) : NULL;
+  g_autoptr(CsimMachine) machine = catalogue ? csim_machine_new(cluster, catalogue, error) : NULL;
+  if (!machine) return FALSE;
+  CsimPacketOptions options = csim_exec_packet_options(env, spec->seed);
+  return !csim_packet_settings_given(machine) || csim_packet_fabric_check(machine, &options, cluster->diag, error);
+}
+
 gboolean csim_inspect_check(GString *out, const CsimRunSpec *spec, guint *n, GError **error) {
   g_autoptr(CsimCluster) cluster = csim_cluster_load(spec->target, spec->n_nodes, error);
   if (!cluster) return FALSE;
+  if (!check_packets(spec, cluster, error)) return FALSE;
   *n = append_findings(out, cluster->diag);
   g_string_append_printf(out, "%s: %u finding%s\n", spec->target, *n, *n == 1 ? "" : "s");
   return TRUE;

@@ -129,6 +129,14 @@ static const CsimMachine *shared_machine(CsimLoaded *loaded, GError **error) {
 
 /* --- what is one run's own -------------------------------------------------------------- */
 
+/* Settings of switches and adapters are checked at every fidelity, if there are any. */
+static gboolean check_packets(CsimRun *run, GError **error) {
+  CsimPacketOptions options = csim_exec_packet_options(run->env, run->spec.seed);
+  if (run->spec.fidelity != CSIM_FIDELITY_PACKET && !csim_packet_settings_given(run->machine)) return TRUE;
+  run->own_diag = csim_diag_new();
+  return csim_packet_fabric_check(run->machine, &options, run->own_diag, error);
+}
+
 static gboolean load_exec(CsimRun *run, GError **error) {
   const CsimRunSpec *spec = &run->spec;
   if (spec->fidelity == CSIM_FIDELITY_MODEL && spec->trace) {
@@ -138,6 +146,7 @@ static gboolean load_exec(CsimRun *run, GError **error) {
   if (spec->fidelity == CSIM_FIDELITY_MODEL) return TRUE;
   run->machine = shared_machine(run->loaded, error);
   if (!run->machine) return FALSE;
+  if (!check_packets(run, error)) return FALSE;
   if (spec->trace) run->trace = csim_trace_new(CSIM_RUN_TRACE_MAX);
   CsimExecSpec exec = {
     .machine = run->machine,

@@ -25,6 +25,7 @@ struct CsimRun {
   CsimRunInfo info;
   GArray *wishes; /* CsimBytes: the sizes asked for */
   CsimLoaded *loaded;
+  CsimDiag *own_diag;   /* of this run's fidelity; NULL: nothing was looked for */
   const CsimDiag *diag; /* these are loaded's */
   const CsimNcclEnv *env;
   const CsimCluster *cluster;

@@ -45,6 +45,7 @@ static void fill_info(CsimRun *run) {
   info->device = csim_device_text(run->cluster, run->comm, run->catalogue);
   add_warnings(info->warnings, run->cluster->diag);
   add_warnings(info->warnings, run->diag);
+  if (run->own_diag) add_warnings(info->warnings, run->own_diag);
 }
 
 CsimRun *csim_run_new_on(CsimLoaded *loaded, const CsimRunSpec *spec, GError **error) {
@@ -71,6 +72,7 @@ CsimRun *csim_run_new(const CsimRunSpec *spec, GError **error) {
 void csim_run_free(CsimRun *run) {
   if (!run) return;
   csim_exec_free(run->exec);
+  csim_diag_free(run->own_diag);
   csim_trace_free(run->trace);
   csim_loaded_unref(run->loaded);
   g_free(run->info.device);

@@ -1,5 +1,9 @@
 #include "models/net.h"
 
+#include "models/pkt/wire.h"
+
+#include <string.h>
+
 #define TIME(field) csim_catalogue_time(c, "%s.%s", transport, field)
 #define BYTES(field) csim_catalogue_bytes(c, "%s.%s", transport, field)
 
@@ -7,6 +11,12 @@
 static double packet_efficiency(const CsimCatalogue *c, const char *transport, CsimBytes mtu) {
   CsimBytes payload = mtu - BYTES("inner_header");
   return (double)MAX(payload, 1) / (double)(mtu + BYTES("header"));
+}
+
+/* RoCE packets carry at most a power of two; an Ethernet MTU between two gives the lower one (Linux). */
+static CsimBytes payload_mtu(const char *transport, CsimBytes mtu) {
+  gboolean exact = mtu >= 256 && mtu <= 4096 && (mtu & (mtu - 1)) == 0;
+  return strcmp(transport, "roce") != 0 || exact || csim_pkt_roce_mtu((int)mtu) == 0 ? mtu : csim_pkt_roce_mtu((int)mtu);
 }
 
 void csim_net_model_init(const CsimCatalogue *c, const char *transport, int mtu, CsimNetModel *net) {
@@ -21,7 +31,7 @@ void csim_net_model_init(const CsimCatalogue *c, const char *transport, int mtu,
   net->stream_rate = csim_catalogue_rate(c, "%s.stream", transport);
   net->inline_bytes = BYTES("inline");
   net->extra_step = TIME("extra_step");
-  net->efficiency = packet_efficiency(c, transport, mtu > 0 ? mtu : BYTES("mtu"));
+  net->efficiency = packet_efficiency(c, transport, payload_mtu(transport, mtu > 0 ? mtu : BYTES("mtu")));
   net->derate = csim_catalogue_number(c, "%s.share", transport);
 }
 

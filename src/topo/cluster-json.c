@@ -24,6 +24,7 @@ static void read_fabric(CsimJson *fabric, CsimFabricSpec *spec) {
   csim_json_time(fabric, "cable_leaf", CSIM_JSON_OPTIONAL, &spec->cable_leaf);
   csim_json_time(fabric, "cable_spine", CSIM_JSON_OPTIONAL, &spec->cable_spine);
   csim_json_bool(fabric, "sharp", CSIM_JSON_OPTIONAL, &spec->sharp);
+  csim_packet_settings_read(fabric, &spec->packet);
   /* Ethernet spreads by hashing unless told otherwise. */
   if (!routed && transport != CSIM_TRANSPORT_IB) routing = CSIM_ROUTING_ECMP;
   spec->kind = (CsimFabricKind)kind;

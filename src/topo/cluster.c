@@ -141,6 +141,7 @@ static gboolean only_virtual_nics(const CsimCluster *cluster) {
 
 CsimFabricSpec csim_cluster_default_fabric(const CsimCluster *cluster) {
   CsimFabricSpec spec = {.kind = CSIM_FABRIC_RAIL, .oversubscription = 1, .routing = CSIM_ROUTING_ADAPTIVE};
+  csim_packet_settings_init(&spec.packet);
   if (!only_virtual_nics(cluster)) return spec;
   spec.kind = CSIM_FABRIC_SWITCH;
   spec.transport = CSIM_TRANSPORT_SOCKET;

@@ -8,6 +8,7 @@
 #ifndef CSIM_TOPO_CLUSTER_H
 #define CSIM_TOPO_CLUSTER_H
 
+#include "topo/packet-settings.h"
 #include "topo/system.h"
 
 typedef enum { CSIM_FABRIC_SWITCH, CSIM_FABRIC_FAT_TREE, CSIM_FABRIC_RAIL, CSIM_FABRIC_RAIL_ONLY } CsimFabricKind;
@@ -25,6 +26,7 @@ typedef struct {
   int mtu;
   CsimRouting routing;
   gboolean sharp;
+  CsimPacketSettings packet; /* switches, adapters, RoCE, InfiniBand */
 } CsimFabricSpec;
 
 typedef struct CsimCluster {

@@ -92,6 +92,7 @@ static CsimTime cable_time(const CsimCatalogue *c, CsimTime given, const char *l
 static void latencies(CsimFabric *f, const CsimFabricSpec *spec, const CsimCatalogue *c) {
   f->switch_latency = csim_catalogue_time(
       c, spec->transport == CSIM_TRANSPORT_IB ? "switch.ib_latency" : "switch.ethernet_latency");
+  f->switch_latency = csim_packet_switch_latency(&spec->packet, c, f->switch_latency);
   if (spec->transport == CSIM_TRANSPORT_SLINGSHOT)
     f->switch_latency = csim_catalogue_time(c, "slingshot.switch_latency");
   f->cable_leaf = cable_time(c, spec->cable_leaf, "leaf_m");

@@ -15,49 +15,51 @@ struct CsimPacketFabric {
 
 /* --- settings ---------------------------------------------------------------- */
 
-static gboolean is_rdma_mtu(int mtu) {
-  return mtu == 256 || mtu == 512 || mtu == 1024 || mtu == 2048 || mtu == 4096;
+static CsimRate widest_nic(const CsimMachine *m) {
+  CsimRate line = 0;
+  for (guint n = 0; n < csim_machine_cluster(m)->n_nodes; n++)
+    for (guint i = 0; i < csim_machine_n_nics(m, n); i++) line = MAX(line, csim_machine_nic_line(m, (CsimNicRef){n, i}));
+  return line;
 }
 
-/* Bytes of payload in a packet. RoCE may be given the Ethernet MTU. */
-static gboolean payload_mtu(const CsimMachine *m, int *mtu, GError **error) {
+static CsimPacketMachine describe(const CsimMachine *m) {
   const CsimFabricSpec *spec = &csim_machine_cluster(m)->fabric;
-  *mtu = spec->mtu > 0 ? spec->mtu
-                       : (int)csim_catalogue_bytes(csim_machine_catalogue(m), "%s.mtu", csim_transport_name(spec->transport));
-  if (!is_rdma_mtu(*mtu) && spec->transport == CSIM_TRANSPORT_ROCE) *mtu = csim_pkt_roce_mtu(*mtu);
-  if (is_rdma_mtu(*mtu)) return TRUE;
-  csim_error_set(error, CSIM_ERROR_VALUE, CSIM_LOC_NONE,
-                 "an MTU of %d has no packets; allowed: 256, 512, 1024, 2048, 4096, and an Ethernet MTU of 352 or more for roce", spec->mtu);
+  const CsimFabric *f = csim_machine_fabric(m);
+  CsimPacketMachine d = {.nic = widest_nic(m), .latency = f->switch_latency, .mtu = spec->mtu};
+  d.kind = spec->transport == CSIM_TRANSPORT_IB ? CSIM_PKT_IB : CSIM_PKT_ROCE;
+  d.link = spec->link_rate > 0 ? spec->link_rate : d.nic;
+  d.ports = spec->radix > 0 ? (guint)spec->radix : (guint)csim_catalogue_number(csim_machine_catalogue(m), "switch.radix");
+  d.delay[CSIM_TIER_LEAF] = f->tiers > 1 ? MAX(f->cable_leaf, f->cable_spine) : f->cable_leaf;
+  d.delay[CSIM_TIER_SPINE] = f->tiers > 2 ? MAX(f->cable_spine, f->cable_core) : f->cable_spine;
+  d.delay[CSIM_TIER_CORE] = f->cable_core;
+  return d;
+}
+
+static gboolean has_packets(const CsimMachine *m) {
+  CsimTransport transport = csim_machine_cluster(m)->fabric.transport;
+  return transport == CSIM_TRANSPORT_IB || transport == CSIM_TRANSPORT_ROCE;
+}
+
+static gboolean plan_of(const CsimMachine *m, const CsimPacketMachine *d, const CsimPacketOptions *options, CsimPacketPlan *plan, GError **error) {
+  if (has_packets(m)) return csim_packet_plan(&csim_machine_cluster(m)->fabric.packet, d, options, csim_machine_catalogue(m), plan, error);
+  csim_error_set(error, CSIM_ERROR_UNSUPPORTED, CSIM_LOC_NONE,
+                 "the packet level does not know %s; allowed: ib, roce (--fidelity flow simulates the others)",
+                 csim_transport_name(csim_machine_cluster(m)->fabric.transport));
   return FALSE;
 }
 
-static gboolean packet_spec(const CsimMachine *m, uint64_t seed, CsimPktSpec *spec, GError **error) {
-  CsimTransport transport = csim_machine_cluster(m)->fabric.transport;
-  if (transport != CSIM_TRANSPORT_IB && transport != CSIM_TRANSPORT_ROCE) {
-    csim_error_set(error, CSIM_ERROR_UNSUPPORTED, CSIM_LOC_NONE,
-                   "the packet level does not know %s; allowed: ib, roce (--fidelity flow simulates the others)",
-                   csim_transport_name(transport));
-    return FALSE;
-  }
-  *spec = transport == CSIM_TRANSPORT_IB ? csim_pkt_spec_ib() : csim_pkt_spec_roce();
-  spec->seed = seed;
-  return payload_mtu(m, &spec->mtu, error);
+gboolean csim_packet_fabric_check(const CsimMachine *m, const CsimPacketOptions *options, CsimDiag *diag, GError **error) {
+  CsimPacketMachine d = describe(m);
+  CsimPacketPlan plan;
+  if (!plan_of(m, &d, options, &plan, error)) return FALSE;
+  const CsimFabric *f = csim_machine_fabric(m);
+  csim_packet_settings_check(&csim_machine_cluster(m)->fabric.packet, &d, &plan, (guint)f->tiers, options, csim_machine_catalogue(m), diag);
+  return TRUE;
 }
 
-gboolean csim_packet_fabric_check(const CsimMachine *machine, GError **error) {
-  CsimPktSpec spec;
-  return packet_spec(machine, 1, &spec, error);
-}
+gboolean csim_packet_settings_given(const CsimMachine *m) { return has_packets(m) && csim_machine_cluster(m)->fabric.packet.given; }
 
 /* --- building ---------------------------------------------------------------- */
-
-static CsimRate widest_nic(const CsimPacketFabric *p) {
-  CsimRate line = 0;
-  for (guint n = 0; n < csim_machine_cluster(p->machine)->n_nodes; n++)
-    for (guint i = 0; i < csim_machine_n_nics(p->machine, n); i++)
-      line = MAX(line, csim_machine_nic_line(p->machine, (CsimNicRef){n, i}));
-  return line;
-}
 
 static void count_hosts(CsimPacketFabric *p) {
   guint nodes = csim_machine_cluster(p->machine)->n_nodes;
@@ -91,7 +93,7 @@ static gboolean check_size(const CsimPacketFabric *p, GError **error) {
   return FALSE;
 }
 
-static void add_nodes(CsimPacketFabric *p, const CsimPktSwitch *sw) {
+static void add_nodes(CsimPacketFabric *p, const CsimPktSwitch *tier) {
   const CsimFabric *f = p->fabric;
   for (guint n = 0; n < csim_machine_cluster(p->machine)->n_nodes; n++)
     for (guint i = 0; i < csim_machine_n_nics(p->machine, n); i++) {
@@ -100,15 +102,15 @@ static void add_nodes(CsimPacketFabric *p, const CsimPktSwitch *sw) {
     }
   for (guint l = 0; l < p->n_leaves; l++) {
     g_autofree char *name = f->tiers > 1 || p->n_leaves > 1 ? g_strdup_printf("leaf%u", l) : g_strdup("switch");
-    csim_pkt_add_switch(p->net, name, sw);
+    csim_pkt_add_switch(p->net, name, &tier[CSIM_TIER_LEAF]);
   }
   for (guint s = 0; f->tiers > 1 && s < p->pods * f->spines; s++) {
     g_autofree char *name = f->tiers > 2 ? g_strdup_printf("spine%u.%u", s / f->spines, s % f->spines) : g_strdup_printf("spine%u", s);
-    csim_pkt_add_switch(p->net, name, sw);
+    csim_pkt_add_switch(p->net, name, &tier[CSIM_TIER_SPINE]);
   }
   for (guint c = 0; f->tiers > 2 && c < f->spines * f->core_up; c++) {
     g_autofree char *name = g_strdup_printf("core%u.%u", c / f->core_up, c % f->core_up);
-    csim_pkt_add_switch(p->net, name, sw);
+    csim_pkt_add_switch(p->net, name, &tier[CSIM_TIER_CORE]);
   }
 }
 
@@ -119,11 +121,11 @@ static guint core_node(const CsimPacketFabric *p, guint spine, guint cable) {
 }
 
 static void connect_nics(CsimPacketFabric *p) {
-  double share = csim_machine_net(p->machine)->derate;
+  double share = csim_machine_net(p->machine)->derate, loss = csim_machine_cluster(p->machine)->fabric.packet.loss;
   for (guint n = 0, host = 0; n < csim_machine_cluster(p->machine)->n_nodes; n++)
     for (guint i = 0; i < csim_machine_n_nics(p->machine, n); i++, host++) {
       CsimNicRef nic = {n, i};
-      CsimPktCable cable = {(CsimRate)((double)csim_machine_nic_line(p->machine, nic) * share), p->fabric->cable_leaf, 0};
+      CsimPktCable cable = {(CsimRate)((double)csim_machine_nic_line(p->machine, nic) * share), p->fabric->cable_leaf, loss};
       guint leaf = csim_fabric_leaf(p->fabric, csim_machine_nic_endpoint(p->machine, nic));
       csim_pkt_connect(p->net, host, leaf_node(p, leaf), &cable);
     }
@@ -131,7 +133,8 @@ static void connect_nics(CsimPacketFabric *p) {
 
 static void connect_switches(CsimPacketFabric *p, CsimRate rate) {
   const CsimFabric *f = p->fabric;
-  CsimPktCable leaf = {rate, f->cable_spine, 0}, core = {rate, f->cable_core, 0};
+  double loss = csim_machine_cluster(p->machine)->fabric.packet.loss;
+  CsimPktCable leaf = {rate, f->cable_spine, loss}, core = {rate, f->cable_core, loss};
   p->leaf_ports = csim_pkt_n_ports(p->net);
   for (guint l = 0; f->tiers > 1 && l < f->leaves; l++)
     for (guint c = 0; c < f->up; c++) csim_pkt_connect(p->net, leaf_node(p, l), spine_node(p, l / f->leaves_per_pod, c % f->spines), &leaf);
@@ -141,27 +144,20 @@ static void connect_switches(CsimPacketFabric *p, CsimRate rate) {
       csim_pkt_connect(p->net, spine_node(p, s / f->spines, s % f->spines), core_node(p, s % f->spines, c), &core);
 }
 
-CsimPacketFabric *csim_packet_fabric_new(const CsimMachine *machine, CsimEngine *engine, uint64_t seed, GError **error) {
+CsimPacketFabric *csim_packet_fabric_new(const CsimMachine *machine, CsimEngine *engine, const CsimPacketOptions *options, GError **error) {
   g_autoptr(CsimPacketFabric) p = g_new0(CsimPacketFabric, 1);
-  const CsimFabricSpec *spec = &csim_machine_cluster(machine)->fabric;
-  CsimPktSpec packets;
+  CsimPacketMachine d = describe(machine);
+  CsimPacketPlan plan;
   p->machine = machine;
   p->fabric = csim_machine_fabric(machine);
   p->n_leaves = n_leaves(p->fabric);
   p->pods = p->fabric->tiers > 2 ? p->fabric->pods : 1;
   count_hosts(p);
-  if (!packet_spec(machine, seed, &packets, error) || !check_size(p, error)) return NULL;
-  p->net = csim_pkt_net_new(engine, &packets);
-  CsimPktSwitch sw = {.latency = p->fabric->switch_latency, .cut_through = TRUE};
-  CsimRate rate = spec->link_rate > 0 ? spec->link_rate : widest_nic(p);
-  if (packets.kind == CSIM_PKT_ROCE) {
-    sw = csim_pkt_switch_hpcc(rate, MAX(p->fabric->cable_core, p->fabric->cable_spine));
-    sw.latency = p->fabric->switch_latency;
-    sw.cut_through = TRUE;
-  }
-  add_nodes(p, &sw);
+  if (!plan_of(machine, &d, options, &plan, error) || !check_size(p, error)) return NULL;
+  p->net = csim_pkt_net_new(engine, &plan.spec);
+  add_nodes(p, plan.tier);
   connect_nics(p);
-  connect_switches(p, rate);
+  connect_switches(p, d.link);
   return g_steal_pointer(&p);
 }
 

@@ -15,13 +15,16 @@
 
 typedef struct CsimPacketFabric CsimPacketFabric;
 
-/* Would csim_packet_fabric_new refuse the machine's transport or MTU? Without building anything. */
-gboolean csim_packet_fabric_check(const CsimMachine *machine, GError **error);
+/* Would csim_packet_fabric_new refuse the machine's transport or settings? Without building anything. What works against each other in them goes
+ * to diag (NULL allowed). */
+gboolean csim_packet_fabric_check(const CsimMachine *machine, const CsimPacketOptions *options, CsimDiag *diag, GError **error);
+/* Has the cluster something to check, at whatever fidelity it is run? */
+gboolean csim_packet_settings_given(const CsimMachine *machine);
 
 /* Before the engine's first event. CSIM_ERROR_UNSUPPORTED for a transport that has no packet model, CSIM_ERROR_VALUE for an MTU that it does
  * not have, CSIM_ERROR_LIMIT for more ports than CSIM_PACKET_MAX_PORTS. */
 #define CSIM_PACKET_MAX_PORTS 65000
-CsimPacketFabric *csim_packet_fabric_new(const CsimMachine *machine, CsimEngine *engine, uint64_t seed, GError **error);
+CsimPacketFabric *csim_packet_fabric_new(const CsimMachine *machine, CsimEngine *engine, const CsimPacketOptions *options, GError **error);
 void csim_packet_fabric_free(CsimPacketFabric *fabric); /* before the engine */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CsimPacketFabric, csim_packet_fabric_free)
 

@@ -45,7 +45,7 @@ static gboolean check_accounts(const CsimPktNet *net, guint i, CsimBytes (*held)
     const Class *account = &port->class[c];
     if (account->held != held[i][c])
       return wrong(error, net, i, "bytes of the ingress account", account->held, held[i][c]);
-    if (net->spec.kind == CSIM_PKT_IB || !pkt_is_pausable(net, c) || port->is_host) continue;
+    if (net->spec.kind == CSIM_PKT_IB || port->is_host || !pkt_is_lossless(net, &net->nodes[port->node], c)) continue;
     if (account->shared + account->headroom != held[i][c])
       return wrong(error, net, i, "shared and headroom bytes", account->shared + account->headroom,
                    held[i][c]);
@@ -60,7 +60,7 @@ static CsimBytes shared_by(const CsimPktNet *net, const Node *node) {
   for (guint i = 0; i < node->ports->len; i++)
     for (guint c = 0; c < CSIM_PKT_CLASSES; c++) {
       const Class *account = &net->ports[g_array_index(node->ports, guint, i)].class[c];
-      sum += pkt_is_pausable(net, c) ? MAX(0, account->shared - node->sw.reserve) : account->held;
+      sum += pkt_is_lossless(net, node, c) ? MAX(0, account->shared - node->sw.reserve) : account->held;
     }
   return sum;
 }

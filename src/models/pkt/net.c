@@ -288,6 +288,11 @@ CsimPktQpStats csim_pkt_qp_stats(CsimPktNet *net, guint index) {
   return stats;
 }
 
+char *csim_pkt_qp_name(const CsimPktNet *net, guint index) {
+  const Qp *qp = pkt_qp(net, index);
+  return g_strdup_printf("%s -> %s", net->nodes[qp->src].name, net->nodes[qp->dst].name);
+}
+
 const char *csim_pkt_qp_error(const CsimPktNet *net, guint qp) {
   return pkt_qp(net, qp)->stats.failed ? "transport retry counter exceeded (IBV_WC_RETRY_EXC_ERR, status 12)"
                                        : "";

@@ -188,8 +188,8 @@ static inline Qp *pkt_qp(const CsimPktNet *net, uint32_t i) { return net->qps->p
 static inline CsimTime pkt_wire_time(const Port *port, int64_t bytes) {
   return port->ps_den == 1 ? bytes * port->ps_num : (bytes * port->ps_num + port->ps_den - 1) / port->ps_den;
 }
-static inline gboolean pkt_is_pausable(const CsimPktNet *net, guint class) {
-  return net->spec.pfc_mask >> class & 1;
+static inline gboolean pkt_is_lossless(const CsimPktNet *net, const Node *node, guint class) {
+  return (net->spec.pfc_mask & ~(guint)node->sw.lossy_mask) >> class & 1;
 }
 
 /* net.c */

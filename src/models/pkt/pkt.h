@@ -79,6 +79,8 @@ typedef struct {
   CsimBytes ecn_min, ecn_max; /* Kmin, Kmax of an egress queue */
   double ecn_pmax;
   guint8 ecn_mask;      /* classes that mark; 0: no ECN */
+  guint8 lossy_mask;    /* classes that this switch takes as lossy whatever csim_pkt_net's pfc_mask says: it neither pauses nor obeys */
+  int max_frame;        /* longer frames are dropped; 0: none */
   CsimTime latency;     /* from arrival to the egress queue */
   gboolean cut_through; /* a frame goes on as soon as its header is in, where the next link is not faster */
 } CsimPktSwitch;
@@ -148,6 +150,7 @@ typedef struct {
   gboolean failed; /* transport retry counter exceeded */
 } CsimPktQpStats;
 CsimPktQpStats csim_pkt_qp_stats(CsimPktNet *net, guint qp);
+char *csim_pkt_qp_name(const CsimPktNet *net, guint qp); /* "node0/nic1 -> node3/nic1"; caller frees */
 /* "" or the completion error that a verbs user sees. */
 const char *csim_pkt_qp_error(const CsimPktNet *net, guint qp);
 

@@ -195,6 +195,7 @@ void pkt_on_pause(CsimEngine *engine, void *owner, const CsimEvent *event) {
   CsimPktNet *net = owner;
   Port *port = &net->ports[event->entity];
   Class *c = &port->class[event->kind];
+  if (!pkt_is_lossless(net, &net->nodes[port->node], event->kind)) return;
   if (event->arg == 0) {
     csim_timer_disarm(engine, &c->expiry);
     resume(net, port, event->kind);

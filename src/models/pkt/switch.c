@@ -70,7 +70,7 @@ gboolean pkt_admit(CsimPktNet *net, Node *node, Port *in, Port *out, Packet *p) 
   Class *account = &in->class[p->class];
   if (net->spec.kind == CSIM_PKT_ROCE) {
     gboolean ok =
-        pkt_is_pausable(net, p->class) ? admit_lossless(net, node, in, p) : admit_lossy(node, out, p);
+        pkt_is_lossless(net, node, p->class) ? admit_lossless(net, node, in, p) : admit_lossy(node, out, p);
     if (!ok) return FALSE;
   }
   account->held += p->frame;
@@ -99,7 +99,7 @@ void pkt_leave(CsimPktNet *net, Port *out, Packet *p) {
   in->class[p->class].held -= p->frame;
   if (net->spec.kind == CSIM_PKT_IB)
     pkt_give_credit(net, in, p->class, p->frame, csim_engine_now(net->engine));
-  else if (pkt_is_pausable(net, p->class))
+  else if (pkt_is_lossless(net, node, p->class))
     leave_lossless(net, node, in, p);
   else
     node->shared_used -= p->frame;
@@ -119,7 +119,8 @@ void pkt_on_arrive(CsimEngine *engine, void *owner, const CsimEvent *event) {
   in->rx_bytes += wire;
   p->hop++;
   p->ingress = (uint16_t)event->entity;
-  if (!pkt_admit(net, &net->nodes[in->node], in, out, p)) {
+  int max_frame = net->nodes[in->node].sw.max_frame;
+  if ((max_frame > 0 && p->frame > max_frame) || !pkt_admit(net, &net->nodes[in->node], in, out, p)) {
     in->dropped++;
     pkt_release(net, index);
     return;
