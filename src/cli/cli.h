@@ -13,7 +13,7 @@
 
 /* Every verb, in the order of help; NULL-ended. */
 extern const CliVerb *const cli_verbs[];
-extern const CliVerb cli_verb_run, cli_verb_topo, cli_verb_graph, cli_verb_tune, cli_verb_sweep, cli_verb_conformance, cli_verb_audit, cli_verb_validate, cli_verb_probe, cli_verb_env, cli_verb_algos,
+extern const CliVerb cli_verb_run, cli_verb_topo, cli_verb_graph, cli_verb_tune, cli_verb_sweep, cli_verb_compare, cli_verb_conformance, cli_verb_audit, cli_verb_validate, cli_verb_probe, cli_verb_env, cli_verb_algos,
   cli_verb_models, cli_verb_packet, cli_verb_bench, cli_verb_help, cli_verb_version;
 const CliVerb *cli_verb_find(const char *name); /* NULL if there is none */
 

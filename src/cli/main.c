@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-const CliVerb *const cli_verbs[] = {&cli_verb_run, &cli_verb_topo, &cli_verb_graph, &cli_verb_tune, &cli_verb_sweep, &cli_verb_conformance, &cli_verb_audit, &cli_verb_validate, &cli_verb_probe, &cli_verb_env, &cli_verb_algos, &cli_verb_models, &cli_verb_packet, &cli_verb_bench, &cli_verb_help, &cli_verb_version, NULL};
+const CliVerb *const cli_verbs[] = {&cli_verb_run, &cli_verb_topo, &cli_verb_graph, &cli_verb_tune, &cli_verb_sweep, &cli_verb_compare, &cli_verb_conformance, &cli_verb_audit, &cli_verb_validate, &cli_verb_probe, &cli_verb_env, &cli_verb_algos, &cli_verb_models, &cli_verb_packet, &cli_verb_bench, &cli_verb_help, &cli_verb_version, NULL};
 
 const CliVerb *cli_verb_find(const char *name) {
   for (const CliVerb *const *verb = cli_verbs; *verb; verb++)
