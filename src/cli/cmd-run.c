@@ -1,5 +1,6 @@
 /* collsim run: the nccl-tests table of a cluster that need not exist. */
 #include "cli/cli.h"
+#include "exp/run-threads.h"
 #include "report/plot.h"
 #include "report/report.h"
 #include "report/trace.h"
@@ -23,6 +24,7 @@ static const CliOption options[] = {
   {0, "fidelity", "NAME", "flow (default): simulate; packet: with switch queues, PFC, ECN, credits; model: NCCL's own prediction", "model|flow|packet", "fidelity"},
   {0, "seed", "N", "seed of every random stream (1)", NULL, "seed"},
   {0, "queue", "NAME", "event queue: radix (default), heap4; the result is the same", "radix|heap4", "queue"},
+  {'j', "jobs", "N", "sizes at once (1); the output is the same", NULL, NULL},
   {0, "no-symmetry", NULL, "simulate also the ranks that must behave like others; slower, the same times", NULL, "no_symmetry"},
   {0},
 };
@@ -66,8 +68,22 @@ static void put(FILE *file, GString *text) {
   g_string_truncate(text, 0);
 }
 
+/* The run's own thread, or several; a trace is of the run itself. */
+static gboolean start_threads(const CliArgs *args, CsimRun *run, CsimRunThreads **threads, GError **error) {
+  const char *jobs = cli_args_value(args, "jobs");
+  gint64 n = 1;
+  *threads = NULL;
+  if (jobs && !g_ascii_string_to_signed(jobs, 10, 1, 1024, &n, NULL)) {
+    g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "-j/--jobs: \"%s\" is not possible; allowed: a whole number from 1 to 1024", jobs);
+    return FALSE;
+  }
+  if (n == 1 || csim_run_n_rows(run) == 1 || cli_args_value(args, "trace")) return TRUE;
+  *threads = csim_run_threads_new(run, (int)n, error);
+  return *threads != NULL;
+}
+
 /* Computes and prints row by row. FALSE with an error; an interruption is no error: report->complete is FALSE then. */
-static gboolean print_rows(CsimRun *run, CsimReport *report, const CsimReportFormat *format, FILE *file, GError **error) {
+static gboolean print_rows(CsimRun *run, CsimRunThreads *threads, CsimReport *report, const CsimReportFormat *format, FILE *file, GError **error) {
   g_autoptr(GString) text = g_string_new(NULL);
   guint n = csim_run_n_rows(run);
   if (format->begin) format->begin(text, report);
@@ -76,7 +92,7 @@ static gboolean print_rows(CsimRun *run, CsimReport *report, const CsimReportFor
     CsimRow row;
     GError *wrong = NULL;
     cli_progress(i, n, "sizes");
-    if (!csim_run_row(run, i, &row, &wrong)) {
+    if (!(threads ? csim_run_threads_row(threads, i, &row, &wrong) : csim_run_row(run, i, &row, &wrong))) {
       report->complete = FALSE;
       if (!g_error_matches(wrong, CSIM_ERROR, CSIM_ERROR_INTERRUPTED)) {
         g_propagate_error(error, wrong);
@@ -116,9 +132,10 @@ static gboolean check_mix(const CliArgs *args, const CsimReportFormat *format, G
 
 static gboolean run_to(const CliArgs *args, CsimRun *run, CsimReport *report, const CsimReportFormat *format, GError **error) {
   const char *path = cli_args_value(args, "output");
-  FILE *file = cli_open_output(path, error);
+  g_autoptr(CsimRunThreads) threads = NULL;
+  FILE *file = start_threads(args, run, &threads, error) ? cli_open_output(path, error) : NULL;
   if (!file) return FALSE;
-  gboolean done = print_rows(run, report, format, file, error) && write_extras(args, run, report, file, error);
+  gboolean done = print_rows(run, threads, report, format, file, error) && write_extras(args, run, report, file, error);
   return cli_close_output(file, path, done ? error : NULL) && done;
 }
 

@@ -42,6 +42,10 @@ struct CsimRun {
 GArray *csim_run_sizes(const CsimRunSpec *spec, GError **error);
 gboolean csim_run_load(CsimRun *run, CsimLoaded *loaded, GError **error);
 
+/* run.c: a row alone, with its events in run->info; then what the run as a whole makes of it, in order of rows. */
+gboolean csim_run_compute(CsimRun *run, guint i, CsimRow *out, GError **error);
+void csim_run_account(CsimRun *run, CsimRow *row, uint64_t events);
+
 /* load.c: hosts of one XML are one NVLink domain unless NCCL_MNNVL_ENABLE=0. */
 gboolean csim_is_multi_node_nvlink(const CsimCluster *cluster, const CsimNcclEnv *env);
 
