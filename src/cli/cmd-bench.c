@@ -1,7 +1,15 @@
 /* collsim bench: how fast the simulator itself is on this machine. */
+#include "base/units.h"
 #include "cli/cli.h"
+#include "collsim/error.h"
+#include "report/bench.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- a target: NCCL's whole data path ---------------------------------------------- */
 
 static void print_row(const CsimRow *row, const CsimRunInfo *now, const CsimRunInfo *before) {
   double wall_s = now->wall_s - before->wall_s;
@@ -10,7 +18,7 @@ static void print_row(const CsimRow *row, const CsimRunInfo *now, const CsimRunI
   fflush(stdout);
 }
 
-static int run_bench(const CliArgs *args) {
+static int run_target(const CliArgs *args) {
   g_autoptr(GError) error = NULL;
   g_autoptr(CsimRunArgs) run_args = cli_run_args(args, &error);
   if (!run_args) return cli_fail(error);
@@ -34,6 +42,92 @@ static int run_bench(const CliArgs *args) {
   return CLI_OK;
 }
 
+/* --- a bare workload: messages only ---------------------------------------------------- */
+
+/* What may stand with which of the two. */
+static const char *const for_both[] = {"min-bytes", "nodes", "queue", NULL};
+static const char *const for_bare[] = {"rate", "latency", "chunks", "skew", "seed", "collapse", "no-jump", "digest", "json", NULL};
+
+static gboolean check_options(const CliArgs *args, gboolean bare, GError **error) {
+  for (guint i = 0; i < cli_args_n_given(args); i++) {
+    const char *name = cli_args_given(args, i).option->name;
+    if (g_strv_contains(for_both, name) || g_strv_contains(for_bare, name) == bare) continue;
+    g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "--%s says nothing to %s", name, bare ? "a bare workload" : "a target; it is for ring, alltoall and tree");
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean read_count(const CliArgs *args, const char *name, uint64_t min, uint64_t max, uint64_t *out, GError **error) {
+  const char *text = cli_args_value(args, name);
+  char *end = NULL;
+  if (!text) return TRUE;
+  errno = 0;
+  uint64_t value = g_ascii_strtoull(text, &end, 10);
+  if (g_ascii_isdigit(text[0]) && !*end && errno == 0 && value >= min && value <= max) {
+    *out = value;
+    return TRUE;
+  }
+  g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "--%s: \"%s\" is not possible; allowed: a whole number from %" PRIu64 " to %" PRIu64, name, text, min, max);
+  return FALSE;
+}
+
+/* csim_rate_parse and the like. */
+static gboolean read_unit(const CliArgs *args, const char *name, gboolean (*parse)(const char *, int64_t *, GError **), int64_t *out, GError **error) {
+  const char *text = cli_args_value(args, name);
+  if (!text || parse(text, out, error)) return TRUE;
+  g_prefix_error(error, "--%s: ", name);
+  return FALSE;
+}
+
+static gboolean read_counts(const CliArgs *args, CsimBenchSpec *spec, GError **error) {
+  uint64_t ranks = spec->n_ranks, chunks = spec->chunks;
+  if (!read_count(args, "nodes", 2, CSIM_BENCH_MAX_RANKS, &ranks, error) || !read_count(args, "chunks", 1, CSIM_BENCH_MAX_CHUNKS, &chunks, error) ||
+      !read_count(args, "seed", 0, UINT64_MAX, &spec->seed, error)) return FALSE;
+  spec->n_ranks = (guint)ranks;
+  spec->chunks = (guint)chunks;
+  return TRUE;
+}
+
+static gboolean read_spec(const CliArgs *args, CsimBenchSpec *spec, GError **error) {
+  const char *queue = cli_args_value(args, "queue");
+  if (!read_counts(args, spec, error) || !read_unit(args, "min-bytes", csim_size_parse, &spec->bytes, error) ||
+      !read_unit(args, "rate", csim_rate_parse, &spec->rate, error) || !read_unit(args, "latency", csim_time_parse, &spec->latency, error) ||
+      !read_unit(args, "skew", csim_time_parse, &spec->skew, error)) return FALSE;
+  if (queue && strcmp(queue, "radix") && strcmp(queue, "heap4")) {
+    g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "--queue: \"%s\" is not possible; allowed: radix, heap4", queue);
+    return FALSE;
+  }
+  if (queue && !strcmp(queue, "heap4")) spec->queue = CSIM_QUEUE_HEAP4;
+  if (cli_args_flag(args, "no-jump") && !cli_args_flag(args, "collapse")) {
+    g_set_error_literal(error, CSIM_ERROR, CSIM_ERROR_VALUE, "--no-jump goes with --collapse");
+    return FALSE;
+  }
+  if (cli_args_flag(args, "collapse")) spec->form = cli_args_flag(args, "no-jump") ? CSIM_BENCH_ONE_RANK : CSIM_BENCH_JUMP;
+  spec->digest = cli_args_flag(args, "digest");
+  return TRUE;
+}
+
+static int run_bare(const CliArgs *args, CsimBenchKind kind) {
+  g_autoptr(GError) error = NULL;
+  CsimBenchSpec spec;
+  CsimBenchResult result;
+  csim_bench_spec_init(&spec);
+  spec.kind = kind;
+  spec.interrupt = cli_interrupt();
+  if (!check_options(args, TRUE, &error) || !read_spec(args, &spec, &error) || !csim_bench_run(&spec, &result, &error)) return cli_fail(error);
+  g_autoptr(CsimBenchPeers) peers = csim_bench_peers_new(&spec);
+  g_autofree char *text = (cli_args_flag(args, "json") ? csim_report_bench_json : csim_report_bench_text)(&spec, &result, peers);
+  return cli_write(NULL, text);
+}
+
+static int run_bench(const CliArgs *args) {
+  g_autoptr(GError) error = NULL;
+  CsimBenchKind kind;
+  if (csim_bench_parse(cli_args_operand(args, 0), &kind)) return run_bare(args, kind);
+  return check_options(args, FALSE, &error) ? run_target(args) : cli_fail(error);
+}
+
 static const CliOption options[] = {
   {'c', "collective", "NAME", "the collective (all_reduce)", "all_reduce|all_gather|reduce_scatter|broadcast|reduce|alltoall|sendrecv", "collective"},
   {'b', "min-bytes", "SIZE", "smallest size (32M)", NULL, "min_bytes"},
@@ -43,12 +137,36 @@ static const CliOption options[] = {
   {0, "queue", "NAME", "event queue: radix (default), heap4", "radix|heap4", "queue"},
   {0},
 };
-static const CliOption *const tables[] = {options, cli_options_machine, NULL};
+
+static const CliOption bare_options[] = {
+  {0, "rate", "RATE", "bare workloads: rate of a rank's ports (50GB/s)", NULL, NULL},
+  {0, "latency", "TIME", "bare workloads: from port to port (1us)", NULL, NULL},
+  {0, "chunks", "N", "bare tree: parts of the buffer (64)", NULL, NULL},
+  {0, "skew", "TIME", "bare workloads: ranks start at random dates from 0 to this (0us)", NULL, NULL},
+  {0, "seed", "N", "bare workloads: seed of those dates (1)", NULL, NULL},
+  {0, "collapse", NULL, "bare ring, alltoall: one rank stands for all; when its state repeats, all further steps at once", NULL, NULL},
+  {0, "no-jump", NULL, "with --collapse: every step", NULL, NULL},
+  {0, "digest", NULL, "bare workloads: also print a digest of all events", NULL, NULL},
+  {0, "json", NULL, "bare workloads: figures as JSON", NULL, NULL},
+  {0},
+};
+static const CliOption *const tables[] = {options, bare_options, cli_options_machine, NULL};
+
+static const char *const examples[] = {
+  "collsim bench dgx-h100*64 --algo Ring", "NCCL's ring on 512 GPUs",
+  "collsim bench ring -N 4096", "33.5 million messages, as other simulators are measured with",
+  "collsim bench alltoall -N 1024 -b 64M --json", "for scripts",
+  NULL,
+};
 
 const CliVerb cli_verb_bench = {
   .name = "bench",
-  .operands = "TARGET",
-  .summary = "how fast the simulator itself is: events, wall time and memory for each size",
+  .operands = "TARGET|ring|alltoall|tree",
+  .summary = "how fast the simulator itself is: events, time and memory",
+  .about = "With a target: a collective as `collsim run` simulates it. With ring, alltoall or tree: the bare messages of that pattern "
+           "on the event engine, with no NCCL in between, -N ranks (1024) and -b bytes a rank (64M); other simulators' times for the "
+           "same messages are printed beside it.",
+  .examples = examples,
   .tables = tables,
   .min_operands = 1,
   .max_operands = 1,
