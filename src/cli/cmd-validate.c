@@ -1,5 +1,6 @@
 /* collsim validate: what was measured beside what is predicted. */
-#include "cli/cli.h"
+#include "cli/cmd-live.h"
+#include "cli/probe-args.h"
 #include "exp/validate.h"
 #include "report/validate.h"
 
@@ -148,13 +149,19 @@ static int run_validate(const CliArgs *args) {
   };
   if (!read_options(args, &options, &tolerance, &error)) return cli_fail(error);
   g_autoptr(CsimTargets) targets = csim_targets_load(cli_args_value(args, "targets"), &error);
-  if (!targets || !read_sets(args, sets, &error)) return cli_fail(error);
+  options.targets = targets;
+  if (!targets) return cli_fail(error);
+  if (cli_args_value(args, "live")) return cli_run_live(args, &options, tolerance);
+  if (cli_args_n_operands(args) == 0) {
+    cli_warn("`collsim validate` needs LOG|CSV|DIR...; `collsim validate --help` shows how");
+    return CLI_USAGE;
+  }
+  if (!read_sets(args, sets, &error)) return cli_fail(error);
   keep_only(sets, cli_args_value(args, "only"));
   if (sets->len == 0) {
     cli_warn("nothing to validate: no set of measurements there");
     return CLI_USAGE;
   }
-  options.targets = targets;
   g_autoptr(CsimValidation) v = csim_validate(sets, &options);
   return finish(args, v, tolerance);
 }
@@ -180,13 +187,16 @@ static const CliOption options_table[] = {
     {0, "plot", "DIR", "a page a set: measured, predicted, error; drawn by gnuplot (SVG)", "@file", NULL},
     {0},
 };
-static const CliOption *const tables[] = {options_table, cli_options_constants, cli_options_output, NULL};
+static const CliOption *const tables[] = {options_table, cli_options_live, cli_options_probe_sizes, cli_options_nccl,
+                                         cli_options_constants, cli_options_output, NULL};
 
 static const char *const examples[] = {
     "collsim validate nccl-tests.log --target 'dgx-h100*4' -v",
     "your own log beside the prediction, size by size",
     "collsim validate --index INDEX.tsv measurements/ -j 2",
     "a folder of sets, mapped by what the index says of each",
+    "collsim validate --live report/ -e 1G --forced --calibrate mine.json",
+    "this machine's own GPUs: predict, run NCCL, compare; report/report.html",
     NULL,
 };
 
@@ -197,7 +207,7 @@ const CliVerb cli_verb_validate = {
     .about = "Reads nccl-tests output as printed, CSV tables, and folders of both. The error of each set is "
              "printed, and what was left out with the reason.",
     .tables = tables,
-    .min_operands = 1,
+    .min_operands = 0,
     .max_operands = -1,
     .operand_words = "@file",
     .examples = examples,

@@ -18,6 +18,9 @@ enum {
   COL_TAG,
   COL_RANKS,
   COL_ENV,
+  COL_NODES,
+  COL_LAUNCH,
+  COL_ITERS,
   N_COLS
 };
 
@@ -35,6 +38,9 @@ static const char *const col_names[N_COLS][5] = {
     [COL_TAG] = {"tag"},
     [COL_RANKS] = {"gpus", "ranks"},
     [COL_ENV] = {"env"},
+    [COL_NODES] = {"hosts"},
+    [COL_LAUNCH] = {"launch"},
+    [COL_ITERS] = {"iters"},
 };
 
 /* "key: value" comments and the fact that each fills. */
@@ -135,6 +141,19 @@ static double number(const Reader *r, char **words, int column) {
   return end != text && *end == '\0' && isfinite(value) && value > 0 ? value : 0;
 }
 
+/* What `collsim probe nccl` says of the series in columns of its own. */
+static void take_run(const Reader *r, char **words, CsimMeasuredSet *set) {
+  static const char *const launches[] = {"process", "thread", "single", NULL}; /* in the order of CsimLaunch */
+  const char *launch = cell(r, words, COL_LAUNCH), *nodes = cell(r, words, COL_NODES);
+  for (int i = 0; launches[i]; i++)
+    if (!strcmp(launch, launches[i])) {
+      set->launch = (CsimLaunch)i;
+      set->has_launch = TRUE;
+    }
+  set->iters = (int)CLAMP(number(r, words, COL_ITERS), 0, 100000);
+  if (*nodes) set->n_nodes = (guint)g_ascii_strtoull(nodes, NULL, 10);
+}
+
 static Series *series_of(Reader *r, char **words, CsimColl coll) {
   const char *tag = cell(r, words, COL_TAG), *ranks = cell(r, words, COL_RANKS),
              *env = cell(r, words, COL_ENV);
@@ -152,6 +171,7 @@ static Series *series_of(Reader *r, char **words, CsimColl coll) {
   s->set->has_coll = TRUE;
   s->set->n_nodes = r->about->n_nodes;
   s->set->n_gpus = *ranks ? (guint)g_ascii_strtoull(ranks, NULL, 10) : r->about->n_gpus;
+  take_run(r, words, s->set);
   g_ptr_array_add(r->series, s);
   g_hash_table_insert(r->by_key, g_steal_pointer(&key), s);
   return s;

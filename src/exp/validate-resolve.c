@@ -242,6 +242,11 @@ CsimResolved *csim_targets_given(const CsimTargets *targets, const CsimMeasuredS
   return out;
 }
 
+void csim_resolved_label(CsimResolved *out, const char *text) {
+  g_free(out->label);
+  out->label = g_strdup(text);
+}
+
 void csim_resolved_free(CsimResolved *out) {
   if (!out) return;
   g_free(out->skip);

@@ -75,7 +75,9 @@ static void compare(CsimSetResult *result, const CsimMeasuredRow *measured, cons
       .n_channels = row->n_channels,
   };
   if (row->time_us <= 0) return; /* nothing to move at this size */
-  if (result->busbw_only) {
+  if (measured->time_us <= 0 && measured->busbw_gbps <= 0) {
+    c.error = c.slower = NAN; /* a prediction only */
+  } else if (result->busbw_only) {
     c.error = fabs(row->busbw_gbps / measured->busbw_gbps - 1);
     c.slower = measured->busbw_gbps / row->busbw_gbps - 1;
   } else {
@@ -86,8 +88,8 @@ static void compare(CsimSetResult *result, const CsimMeasuredRow *measured, cons
 }
 
 /* Rows with a time are compared in time; busbw counts only where no row has one. */
-static gboolean is_usable(const CsimSetResult *result, const CsimMeasuredRow *row) {
-  return result->busbw_only ? row->busbw_gbps > 0 : row->time_us > 0;
+static gboolean is_usable(const CsimSetResult *result, const CsimMeasuredRow *row, gboolean predict) {
+  return predict ? TRUE : result->busbw_only ? row->busbw_gbps > 0 : row->time_us > 0;
 }
 
 static gboolean is_busbw_only(const CsimMeasuredSet *set) {
@@ -133,7 +135,7 @@ static void fill_spec(CsimRunSpec *spec, const CsimSetResult *result, const Csim
 }
 
 static gboolean run_chain(CsimSetResult *result, CsimRunSpec *spec, const CsimMeasuredRow *rows, guint n,
-                          int factor, GError **error) {
+                          int factor, gboolean predict, GError **error) {
   spec->type = rows[0].type;
   spec->op = rows[0].op;
   spec->min_bytes = rows[0].size;
@@ -149,20 +151,20 @@ static gboolean run_chain(CsimSetResult *result, CsimRunSpec *spec, const CsimMe
   }
   for (guint i = 0; i < n; i++) {
     CsimRow row;
-    if (!is_usable(result, &rows[i])) continue;
+    if (!is_usable(result, &rows[i], predict)) continue;
     if (!csim_run_row(run, i, &row, error)) return FALSE;
     compare(result, &rows[i], &row);
   }
   return TRUE;
 }
 
-static gboolean run_all(CsimSetResult *result, CsimRunSpec *spec, GError **error) {
+static gboolean run_all(CsimSetResult *result, CsimRunSpec *spec, gboolean predict, GError **error) {
   const CsimMeasuredRow *rows = (const CsimMeasuredRow *)(const void *)result->set->rows->data;
   guint n = result->set->rows->len;
   for (guint i = 0, len; i < n; i += len) {
     int factor;
     len = chain(rows + i, n - i, &factor);
-    if (!run_chain(result, spec, rows + i, len, factor, error)) return FALSE;
+    if (!run_chain(result, spec, rows + i, len, factor, predict, error)) return FALSE;
   }
   return TRUE;
 }
@@ -206,7 +208,7 @@ void csim_validate_set(CsimSetResult *result, const CsimValidateOptions *options
   result->busbw_only = is_busbw_only(result->set);
   watch_start(&watch, options->limit_s, options->interrupt);
   fill_spec(&spec, result, options, &watch);
-  run_all(result, &spec, &error);
+  run_all(result, &spec, options->predict, &error);
   watch_end(&watch);
   result->wall_s = (double)(g_get_monotonic_time() - started) * 1e-6;
   settle(result, &watch, options, error);

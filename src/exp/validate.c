@@ -17,6 +17,10 @@ static CsimSetResult *result_new(CsimMeasuredSet *set, const CsimValidateOptions
   r->rows = g_array_new(FALSE, FALSE, sizeof(CsimCompared));
   r->resolved = options->target ? csim_targets_given(options->targets, set, options->target)
                                 : csim_targets_resolve(options->targets, set);
+  if (options->target) {
+    r->resolved->virtual_machine |= options->virtual_machine;
+    if (options->label) csim_resolved_label(r->resolved, options->label);
+  }
   r->skipped = g_strdup(r->resolved->skip);
   csim_set_result_count(r);
   return r;

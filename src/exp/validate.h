@@ -90,6 +90,7 @@ typedef struct {
 CsimResolved *csim_targets_resolve(const CsimTargets *targets, const CsimMeasuredSet *set);
 /* For --target: everything from the user, the set's own variables and launch kept. */
 CsimResolved *csim_targets_given(const CsimTargets *targets, const CsimMeasuredSet *set, const char *target);
+void csim_resolved_label(CsimResolved *resolved, const char *label);
 void csim_resolved_free(CsimResolved *resolved);
 /* Has text the words of a pattern? "H100": begins a word and is not followed by a digit; "a|b": either; "!a": not a. Case does not matter. */
 gboolean csim_words_match(const char *text, const char *pattern);
@@ -142,6 +143,9 @@ typedef struct {
 typedef struct {
   const CsimTargets *targets;
   const char *target; /* for every set, or NULL */
+  const char *label;  /* for people, in place of target; NULL: target */
+  gboolean virtual_machine; /* with target: it is one */
+  gboolean predict;   /* rows need no measured value; errors are NAN */
   double limit_s;     /* processor time of a set; 0: none */
   int jobs;           /* threads */
   gboolean all;       /* also run what does not count, if it can be placed */

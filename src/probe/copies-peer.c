@@ -60,6 +60,10 @@ static gboolean kernels(Copies *p, GError **error) {
     if (!copies_time(p, go_sm_read, &in, COPY_KERNEL_REPEATS, &us, error)) return FALSE;
     copies_add(p, in.test, p->peer.ordinal, blocks[i], size, us, 1);
   }
+  /* A second size by all multiprocessors: the difference of the two is the link's rate, without launch and events. */
+  CopyJob large = {"sm_write", MIN(p->options->max, 4 * COPY_KERNEL_SIZE), p->gpu.n_multiprocessors, 0};
+  if (!copies_time(p, go_sm_write, &large, COPY_KERNEL_REPEATS, &us, error)) return FALSE;
+  copies_add(p, large.test, p->peer.ordinal, large.blocks, large.size, us, 1);
   copies_step(p);
   return TRUE;
 }

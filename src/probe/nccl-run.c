@@ -86,8 +86,15 @@ static gboolean run_pass(const Pass *pass, Shared *shared, GError **error) {
   return init_barrier(shared, (unsigned)(pass->n_ranks / pass->n_each), error) && csim_children_run(&children, error);
 }
 
+static void take_facts(const Pass *pass, const Shared *shared, CsimNcclFacts *facts) {
+  *facts = shared->facts;
+  facts->n_ranks = pass->n_ranks;
+  facts->n_gpus = pass->n_gpus;
+  facts->n_hosts = pass->options->netns ? pass->n_ranks : (pass->n_ranks + pass->n_gpus - 1) / pass->n_gpus;
+}
+
 /* The pass that NCCL writes its files in: one call a size, its rows are not kept. */
-static gboolean dump_pass(Pass pass, GError **error) {
+static gboolean dump_pass(Pass pass, CsimNcclFacts *facts, GError **error) {
   if (g_mkdir_with_parents(pass.options->dump, 0777) != 0) {
     g_set_error(error, CSIM_ERROR, CSIM_ERROR_IO, "%s: cannot be made a folder", pass.options->dump);
     return FALSE;
@@ -98,23 +105,26 @@ static gboolean dump_pass(Pass pass, GError **error) {
   pass.iters = 1;
   pass.warmups = 0;
   gboolean ok = run_pass(&pass, shared, error);
+  take_facts(&pass, shared, facts);
   csim_shared_free(shared, sizeof *shared);
   return ok;
 }
 
-static void take_facts(const Pass *pass, const Shared *shared, CsimNcclFacts *facts) {
-  *facts = shared->facts;
-  facts->n_ranks = pass->n_ranks;
-  facts->n_gpus = pass->n_gpus;
-  facts->n_hosts = pass->options->netns ? pass->n_ranks : (pass->n_ranks + pass->n_gpus - 1) / pass->n_gpus;
+static gboolean plan(const CsimNcclOptions *options, Pass *pass, CsimNcclFacts *facts, GError **error) {
+  CsimGpuFacts gpus;
+  memset(facts, 0, sizeof *facts);
+  return check_options(options, error) && csim_probe_gpus(&gpus, error) && lay_out(options, gpus.n, pass, error);
+}
+
+gboolean csim_probe_nccl_dump(const CsimNcclOptions *options, CsimNcclFacts *facts, GError **error) {
+  Pass pass;
+  return plan(options, &pass, facts, error) && dump_pass(pass, facts, error);
 }
 
 gboolean csim_probe_nccl(const CsimNcclOptions *options, GArray *rows, CsimNcclFacts *facts, GError **error) {
-  CsimGpuFacts gpus;
   Pass pass;
-  memset(facts, 0, sizeof *facts);
-  if (!check_options(options, error) || !csim_probe_gpus(&gpus, error) || !lay_out(options, gpus.n, &pass, error)) return FALSE;
-  if (options->dump && !dump_pass(pass, error)) return FALSE;
+  if (!plan(options, &pass, facts, error)) return FALSE;
+  if (options->dump && !dump_pass(pass, facts, error)) return FALSE;
   Shared *shared = (Shared *)csim_shared_new(sizeof *shared, error);
   if (!shared) return FALSE;
   gboolean ok = run_pass(&pass, shared, error);
@@ -137,7 +147,8 @@ CsimProbeTable *csim_nccl_table_new(void) {
 
 /* What says where output goes or who the host is changes no time; all other NCCL_* of the workers. */
 static gboolean is_told(const char *variable) {
-  static const char *const silent[] = {"NCCL_DEBUG", "NCCL_TOPO_DUMP_FILE", "NCCL_GRAPH_DUMP_FILE", "NCCL_HOSTID"};
+  static const char *const silent[] = {"NCCL_DEBUG", "NCCL_TOPO_DUMP_FILE", "NCCL_GRAPH_DUMP_FILE", "NCCL_HOSTID",
+                                       "NCCL_VERSION" /* of NVIDIA's container images */};
   if (!g_str_has_prefix(variable, "NCCL_")) return FALSE;
   for (guint i = 0; i < G_N_ELEMENTS(silent); i++)
     if (g_str_has_prefix(variable, silent[i])) return FALSE;
@@ -148,8 +159,7 @@ static int by_text(gconstpointer a, gconstpointer b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* "NCCL_ALGO=Ring; NCCL_NVLS_ENABLE=0": of the environment and of the options, which win; sorted. */
-static char *variables_text(const CsimNcclOptions *o) {
+char *csim_nccl_variables_text(const CsimNcclOptions *o) {
   g_auto(GStrv) environment = g_get_environ();
   for (int i = 0; o->variables && o->variables[i]; i++) {
     g_auto(GStrv) pair = g_strsplit(o->variables[i], "=", 2);
@@ -178,7 +188,7 @@ static void add_row(CsimProbeTable *table, const char *tag, const CsimNcclOption
 
 void csim_nccl_table_add(CsimProbeTable *table, const char *tag, const CsimNcclOptions *o, const CsimNcclFacts *f,
                          const GArray *rows) {
-  g_autofree char *variables = variables_text(o), *version = csim_nccl_version_text(f->nccl_version);
+  g_autofree char *variables = csim_nccl_variables_text(o), *version = csim_nccl_version_text(f->nccl_version);
   csim_probe_table_fact(table, "hardware", "%d x %s", f->n_gpus, f->gpu);
   csim_probe_table_fact(table, "nccl_version", "%s", version);
   csim_probe_table_fact(table, "nccl_library", "%s", f->library);

@@ -62,6 +62,11 @@ typedef struct {
  * CSIM_ERROR_LIMIT, CSIM_ERROR_VALUE. Rows that were complete before an error are there. */
 gboolean csim_probe_nccl(const CsimNcclOptions *options, GArray *rows, CsimNcclFacts *facts, GError **error);
 
+/* Only the pass that dumps (options->dump): one call a size, nothing timed. */
+gboolean csim_probe_nccl_dump(const CsimNcclOptions *options, CsimNcclFacts *facts, GError **error);
+/* "NCCL_ALGO=Ring; NCCL_NVLS_ENABLE=0": of this environment and of the options, which win; sorted. Caller frees. */
+char *csim_nccl_variables_text(const CsimNcclOptions *options);
+
 /* A table that `collsim validate` reads. Rows are added run by run: tag ("default", "Ring-LL") names a series. */
 CsimProbeTable *csim_nccl_table_new(void);
 void csim_nccl_table_add(CsimProbeTable *table, const char *tag, const CsimNcclOptions *options, const CsimNcclFacts *facts,

@@ -67,10 +67,15 @@ static gboolean run_gnuplot(const char *script_path, const char *path, GError **
 }
 
 /* Names of sets are anybody's: only letters, digits and -_. become part of a file's name. */
-static char *page_path(const char *folder, const char *name) {
+char *csim_validation_plot_name(const char *name) {
   g_autofree char *file = g_strdup_printf("%s.svg", name);
   g_strcanon(file, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.", '-');
-  return g_build_filename(folder, file[0] == '.' ? file + 1 : file, NULL);
+  return g_strdup(file[0] == '.' ? file + 1 : file);
+}
+
+static char *page_path(const char *folder, const char *name) {
+  g_autofree char *file = csim_validation_plot_name(name);
+  return g_build_filename(folder, file, NULL);
 }
 
 static gboolean draw(const char *temporary, const char *folder, const CsimSetResult *r, uint64_t digest,

@@ -22,6 +22,9 @@ void csim_report_validation_markdown(GString *out, const CsimValidation *validat
 gboolean csim_report_validation_plots(const CsimValidation *validation, const char *folder, guint *n_pages,
                                       GError **error);
 
+/* The file of a set's page in that folder. Caller frees. */
+char *csim_validation_plot_name(const char *set_name);
+
 /* "all_reduce", "8.3 %", "-" for NAN: pieces that the forms share. Callers free. */
 const char *csim_set_name(const CsimSetResult *result);
 char *csim_percent(double fraction, gboolean sign);

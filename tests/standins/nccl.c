@@ -4,6 +4,7 @@
  * receive: 64 KiB a pair). So processes, threads, groups, checks and time limits of the probe can be tested.
  *   STANDIN_NCCL_WRONG=1   rank 1 gets one wrong element      STANDIN_NCCL_FAIL=1   communicators cannot be made
  *   STANDIN_NCCL_HANG=1    rank 1 never comes to a collective STANDIN_NCCL_DIE=1    rank 1's process dies in one
+ *   STANDIN_NCCL_TOPO=FILE what it says is the topology
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -155,13 +156,16 @@ EXPORT int ncclGetUniqueId(Id *id) {
   return 0;
 }
 
-/* Files that NCCL would write. */
+/* What NCCL would write: the file named by STANDIN_NCCL_TOPO, or an empty system. */
 static void dump(void) {
-  const char *topo = getenv("NCCL_TOPO_DUMP_FILE");
-  FILE *file = topo ? fopen(topo, "w") : NULL;
-  if (!file) return;
-  fputs("<system version=\"1\"/>\n", file);
-  fclose(file);
+  const char *path = getenv("NCCL_TOPO_DUMP_FILE"), *from = getenv("STANDIN_NCCL_TOPO");
+  FILE *out = path ? fopen(path, "w") : NULL, *in = out && from ? fopen(from, "r") : NULL;
+  char buffer[4096];
+  if (!out) return;
+  if (!in) fputs("<system version=\"1\"/>\n", out);
+  for (size_t n; in && (n = fread(buffer, 1, sizeof buffer, in)) > 0;) fwrite(buffer, 1, n, out);
+  if (in) fclose(in);
+  fclose(out);
 }
 
 EXPORT int ncclCommInitRank(void **out, int n, Id id, int rank);
