@@ -69,7 +69,7 @@ static void step(CsimPlanCursor *cursor, const Piece *piece, int n) {
 /* --- primitives --------------------------------------------------------------------------------------------- */
 
 static void finish(CsimPrim *out, guint flags, const Piece *piece, CsimBytes src, CsimBytes dst) {
-  out->flags = (uint16_t)flags;
+  out->flags = (uint16_t)(flags | (piece->last ? 0 : CSIM_PRIM_PART));
   out->bytes = piece->bytes;
   out->src_offset = flags & CSIM_PRIM_SRC && piece->bytes > 0 ? src + piece->offset : 0;
   out->dst_offset = flags & CSIM_PRIM_DST && piece->bytes > 0 ? dst + piece->offset : 0;

@@ -35,6 +35,10 @@ enum { CSIM_PRIM_FROM_DST = 16 };
  * group of calls a step); a launch gap. */
 enum { CSIM_PRIM_BATCH_END = 32, CSIM_PRIM_KERNEL_END = 64 };
 
+/* The primitive is a piece of an operation that goes on with the lane's next one: NCCL moves all pieces in one call (blocks of several ranks
+ * in one step over a reducing network). */
+enum { CSIM_PRIM_PART = 128 };
+
 /* Which of a lane's peers a primitive uses: an index, none, all, or the first m >= 1 of them (PAT only). */
 #define CSIM_PEER_NONE (-1)
 #define CSIM_PEER_ALL (-2)

@@ -26,7 +26,7 @@ CsimLinkId exec_fluid_link(CsimExec *x, CsimLinkId machine_link) {
 static uint32_t add_sm_link(CsimExec *x) { return note_link(x, NO_INDEX, SM_CAPACITY, 0); }
 
 /* Appends a route's links to x->links as fluid links; returns how many. */
-static guint add_route(CsimExec *x, const CsimRoute *route) {
+guint exec_add_route(CsimExec *x, const CsimRoute *route) {
   for (guint i = 0; i < route->n; i++) {
     CsimFlowLink link = {exec_fluid_link(x, route->link[i].link), route->link[i].weight};
     g_array_append_val(x->links, link);
@@ -131,7 +131,7 @@ static void meet(CsimExec *x) {
 
 /* --- what a connection crosses --------------------------------------------------------------------------------------- */
 
-static CsimGpuRef gpu_of(const CsimExec *x, uint32_t rank) {
+CsimGpuRef exec_gpu_of(const CsimExec *x, uint32_t rank) {
   CsimRankPlace p = csim_comm_place(x->spec.comm, (int)rank);
   return (CsimGpuRef){p.machine, p.local_gpu};
 }
@@ -140,7 +140,7 @@ static gboolean set_p2p(CsimExec *x, Conn *c, CsimGpuRef from, CsimGpuRef to, GE
   CsimRoute route;
   if (!csim_machine_route_p2p(x->spec.machine, from, to, &route, error)) return FALSE;
   c->tx_links = x->links->len;
-  c->n_tx_links = (uint8_t)add_route(x, &route);
+  c->n_tx_links = (uint8_t)exec_add_route(x, &route);
   c->latency = route.latency;
   return TRUE;
 }
@@ -149,27 +149,27 @@ static gboolean set_shm(CsimExec *x, Conn *c, CsimGpuRef from, CsimGpuRef to, GE
   CsimRoute up, down;
   if (!csim_machine_route_shm(x->spec.machine, from, to, &up, &down, error)) return FALSE;
   c->tx_links = x->links->len;
-  c->n_tx_links = (uint8_t)add_route(x, &up);
+  c->n_tx_links = (uint8_t)exec_add_route(x, &up);
   c->rx_links = x->links->len;
-  c->n_rx_links = (uint8_t)add_route(x, &down);
+  c->n_rx_links = (uint8_t)exec_add_route(x, &down);
   c->latency = up.latency + down.latency;
   return TRUE;
 }
 
 /* What the kernels themselves cross to reach the network buffers: nothing with GPUDirect, host memory without, NVLink to a PXN relay. */
-static gboolean set_net_buffers(CsimExec *x, Conn *c, const CsimConn *how, CsimGpuRef from, CsimGpuRef to, GError **error) {
+gboolean exec_set_net_buffers(CsimExec *x, Conn *c, const CsimConn *how, CsimGpuRef from, CsimGpuRef to, GError **error) {
   CsimRoute up, down;
   c->tx_links = c->rx_links = x->links->len;
   if (how->pxn_rank >= 0) {
-    if (!set_p2p(x, c, from, gpu_of(x, (uint32_t)how->pxn_rank), error)) return FALSE;
+    if (!set_p2p(x, c, from, exec_gpu_of(x, (uint32_t)how->pxn_rank), error)) return FALSE;
   } else if (!how->send_gdr) {
     if (!csim_machine_route_shm(x->spec.machine, from, from, &up, &down, error)) return FALSE;
-    c->n_tx_links = (uint8_t)add_route(x, &up);
+    c->n_tx_links = (uint8_t)exec_add_route(x, &up);
   }
   if (!how->recv_gdr) {
     if (!csim_machine_route_shm(x->spec.machine, to, to, &up, &down, error)) return FALSE;
     c->rx_links = x->links->len;
-    c->n_rx_links = (uint8_t)add_route(x, &down);
+    c->n_rx_links = (uint8_t)exec_add_route(x, &down);
   }
   return TRUE;
 }
@@ -193,20 +193,20 @@ static gboolean set_wire(CsimExec *x, Net *n, const CsimConn *how, CsimGpuRef tx
   if (!csim_machine_route_nic(m, tx, out, how->send_gdr, TRUE, &leg, error)) return FALSE;
   near = leg.latency;
   n->latency += near;
-  add_route(x, &leg);
+  exec_add_route(x, &leg);
   if (!csim_machine_route_fabric(m, out, in, hash, &leg, error)) return FALSE;
   n->latency += leg.latency + 2 * x->net_model.endpoint;
-  add_route(x, &leg);
+  exec_add_route(x, &leg);
   if (!csim_machine_route_nic(m, rx, in, how->recv_gdr, FALSE, &leg, error)) return FALSE;
   far = leg.latency;
   n->latency += far;
-  add_route(x, &leg);
+  exec_add_route(x, &leg);
   n->n_links = (uint16_t)(x->links->len - n->links);
   n->cap = narrowest(x, n->links, n->n_links);
   return !x->packets || exec_packets_connect(x, out, in, hash, near, far, error);
 }
 
-static gboolean needs_flush(const CsimExec *x, uint32_t rx_rank, const CsimConn *how) {
+gboolean exec_needs_flush(const CsimExec *x, uint32_t rx_rank, const CsimConn *how) {
   return how->recv_gdr && x->choice.proto == CSIM_PROTO_SIMPLE && csim_comm_gpu(x->spec.comm, (int)rx_rank)->gpu.sm < 90;
 }
 
@@ -214,9 +214,9 @@ static gboolean set_net(CsimExec *x, uint32_t index, const CsimConn *how, uint32
   Conn *c = &x->conns[index];
   uint32_t tx = how->pxn_rank >= 0 ? (uint32_t)how->pxn_rank : from;
   Net n = {.conn = index, .tx_rank = tx, .rx_rank = to, .flow_hint = CSIM_FLUID_HINT_NONE};
-  if (needs_flush(x, to, how)) n.flush = x->net_model.flush;
-  if (!set_net_buffers(x, c, how, gpu_of(x, from), gpu_of(x, to), error)) return FALSE;
-  if (!set_wire(x, &n, how, gpu_of(x, tx), gpu_of(x, to), index, error)) return FALSE;
+  if (exec_needs_flush(x, to, how)) n.flush = x->net_model.flush;
+  if (!exec_set_net_buffers(x, c, how, exec_gpu_of(x, from), exec_gpu_of(x, to), error)) return FALSE;
+  if (!set_wire(x, &n, how, exec_gpu_of(x, tx), exec_gpu_of(x, to), index, error)) return FALSE;
   c->net = nets->len;
   g_array_append_val(nets, n);
   return TRUE;
@@ -237,16 +237,18 @@ static gboolean set_conn(CsimExec *x, uint32_t index, GArray *nets, GError **err
   Conn *c = &x->conns[index];
   const Lane *t = &x->lanes[c->tx_lane], *r = &x->lanes[c->rx_lane];
   c->net = NO_INDEX;
-  if (t->rank == r->rank || c->tag != CSIM_TAG_DATA) {
+  if (c->tag >= CSIM_TAG_NETWORK) return exec_collnet_conn(x, index, nets, error);
+  if (t->rank == r->rank || c->tag == CSIM_TAG_NVLS_IN || c->tag == CSIM_TAG_NVLS_OUT) {
     c->kind = CSIM_CONN_SELF;
     return TRUE;
   }
   CsimConn how = how_to_talk(x, t->channel, (int)t->rank, (int)r->rank);
   c->kind = (uint8_t)how.kind;
   switch (how.kind) {
-  case CSIM_CONN_SELF: return TRUE;
-  case CSIM_CONN_P2P: return set_p2p(x, c, gpu_of(x, t->rank), gpu_of(x, r->rank), error);
-  case CSIM_CONN_SHM: return set_shm(x, c, gpu_of(x, t->rank), gpu_of(x, r->rank), error);
+  case CSIM_CONN_SELF:
+  case CSIM_CONN_COLLNET: return TRUE;
+  case CSIM_CONN_P2P: return set_p2p(x, c, exec_gpu_of(x, t->rank), exec_gpu_of(x, r->rank), error);
+  case CSIM_CONN_SHM: return set_shm(x, c, exec_gpu_of(x, t->rank), exec_gpu_of(x, r->rank), error);
   case CSIM_CONN_NET: return set_net(x, index, &how, t->rank, r->rank, nets, error);
   }
   g_assert_not_reached();
@@ -254,20 +256,26 @@ static gboolean set_conn(CsimExec *x, uint32_t index, GArray *nets, GError **err
 
 /* Leaves out of all paths what this call's traffic cannot fill. */
 static void prune(CsimExec *x) {
-  guint n = 2 * x->n_conns + x->n_nets, k = 0;
+  guint n = 2 * (x->n_conns + x->n_nets), k = 0;
   g_autofree CsimPruneSpan *spans = g_new(CsimPruneSpan, n);
   for (uint32_t i = 0; i < x->n_conns; i++) {
     spans[k++] = (CsimPruneSpan){x->conns[i].tx_links, x->conns[i].n_tx_links};
     spans[k++] = (CsimPruneSpan){x->conns[i].rx_links, x->conns[i].n_rx_links};
   }
-  for (uint32_t i = 0; i < x->n_nets; i++) spans[k++] = (CsimPruneSpan){x->nets[i].links, x->nets[i].n_links};
+  for (uint32_t i = 0; i < x->n_nets; i++) {
+    spans[k++] = (CsimPruneSpan){x->nets[i].links, x->nets[i].n_links};
+    spans[k++] = (CsimPruneSpan){x->nets[i].back_links, x->nets[i].n_back_links};
+  }
   csim_prune((const CsimPruneLink *)(void *)x->link_rates->data, x->link_rates->len, (CsimFlowLink *)(void *)x->links->data, spans, n);
   k = 0;
   for (uint32_t i = 0; i < x->n_conns; i++) {
     x->conns[i].n_tx_links = (uint8_t)spans[k++].n;
     x->conns[i].n_rx_links = (uint8_t)spans[k++].n;
   }
-  for (uint32_t i = 0; i < x->n_nets; i++) x->nets[i].n_links = (uint16_t)spans[k++].n;
+  for (uint32_t i = 0; i < x->n_nets; i++) {
+    x->nets[i].n_links = (uint16_t)spans[k++].n;
+    x->nets[i].n_back_links = (uint16_t)spans[k++].n;
+  }
 }
 
 /* What the run itself needs, once lanes, connections and links are those to simulate. */
@@ -311,10 +319,14 @@ gboolean exec_build(CsimExec *x, GError **error) {
   if (x->packets) exec_packets_strip(x);
   if (!x->spec.no_symmetry && !x->spec.trace && !x->packets) exec_collapse(x);
   make_state(x);
+  exec_pieces_begin(x);
+  exec_collnet_begin(x);
   return TRUE;
 }
 
 void exec_unbuild(CsimExec *x) {
+  exec_collnet_end(x);
+  exec_pieces_end(x);
   g_clear_pointer(&x->lane_conns, g_array_unref);
   g_clear_pointer(&x->links, g_array_unref);
   g_clear_pointer(&x->machine_of, g_array_unref);

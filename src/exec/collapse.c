@@ -140,7 +140,7 @@ static gboolean take_path(Quotient *q, uint32_t paths, uint32_t *first, guint n,
 static gboolean take_conn(Quotient *q, uint32_t old, Conn *c, GArray *nets) {
   CsimExec *x = q->x;
   *c = x->conns[old];
-  guint n_tx, n_rx, n_net;
+  guint n_tx, n_rx, n_net, n_back;
   uint32_t paths = q->class_ranks[q->p->rank_class[x->lanes[c->tx_lane].rank]];
   c->tx_lane = q->new_lane[c->tx_lane];
   c->rx_lane = q->new_lane[kept_lane(q, c->rx_lane)];
@@ -150,7 +150,9 @@ static gboolean take_conn(Quotient *q, uint32_t old, Conn *c, GArray *nets) {
   if (c->net == NO_INDEX) return TRUE;
   Net n = x->nets[c->net];
   if (!take_path(q, paths, &n.links, n.n_links, &n_net)) return FALSE;
+  if (!take_path(q, paths, &n.back_links, n.n_back_links, &n_back)) return FALSE;
   n.n_links = (uint16_t)n_net;
+  n.n_back_links = (uint16_t)n_back;
   n.conn = q->new_conn[old];
   n.tx_rank = kept_rank(q, n.tx_rank);
   n.rx_rank = kept_rank(q, n.rx_rank);

@@ -73,15 +73,23 @@ static int group_warps(const CsimCost *cost, const CsimOp4Cost *op) {
   }
 }
 
+/* Groups of warps that share a block's loads and stores: those of trees, of CollNetChain (a tree of one branch), and CollNetDirect's four. */
+static gboolean shares_units(CsimRole role) {
+  return role == CSIM_ROLE_TREE_UP || role == CSIM_ROLE_TREE_DOWN || role == CSIM_ROLE_TREE_ROOT ||
+         (role >= CSIM_ROLE_DIRECT_SCATTER && role <= CSIM_ROLE_DIRECT_GATHER);
+}
+
+static gboolean visits_heads(CsimRole role) { return role == CSIM_ROLE_DIRECT_SCATTER || role == CSIM_ROLE_DIRECT_GATHER; }
+
 static void simple_cost(const CsimCost *cost, const CsimOp4Cost *op, CsimOpCost *out) {
   const CsimGpuSimple *s = &cost->gpu->simple;
   out->overhead = op->role == CSIM_ROLE_P2P_COPY ? 0 : op->bytes > 0 ? s->o : s->o_empty; /* a copy is one loop, whatever its chunks */
+  if (visits_heads(op->role)) out->overhead /= op->group;
   double ps = csim_gpu_simple_ps_per_byte(s, op->n_sources, op->n_local, op->n_remote) / cost->thread_factor;
   if (op->role == CSIM_ROLE_TREE_ROOT) ps /= s->tree_root;
-  gboolean in_tree = op->role == CSIM_ROLE_TREE_UP || op->role == CSIM_ROLE_TREE_DOWN || op->role == CSIM_ROLE_TREE_ROOT;
   out->sm_ps = s->group_share < 1 || is_pair(op->role) ? ps : 0;
   if (is_pair(op->role)) ps *= MAX(1.0, FULL_WARPS / pair_warps(cost, op));
-  if (in_tree && s->tree_units > 0) {
+  if (shares_units(op->role) && s->tree_units > 0) {
     double units_ps = (op->n_sources + op->n_local + op->n_remote) * 1e3 / s->tree_units; /* GB/s -> ps/B */
     out->sm_ps = MAX(out->sm_ps, units_ps);
     ps = MAX(ps, units_ps);
@@ -110,4 +118,5 @@ void csim_cost_op(const CsimCost *cost, const CsimOp4Cost *op, CsimOpCost *out) 
   if (is_nvls(op->role)) nvls_cost(cost, op, out);
   else if (cost->ll) ll_cost(cost, op, out);
   else simple_cost(cost, op, out);
+  if (op->part) out->overhead = 0;
 }

@@ -47,8 +47,9 @@ typedef struct {
   CsimRole role;
   int n_sources, n_local, n_remote;
   gboolean reads_user, receives_only;
-  int group; /* NVLS scatter and gather: heads that one NCCL operation serves, each of which is an operation here; else 1 */
+  int group; /* scatter and gather: heads that one NCCL operation serves, each of which is an operation here; else 1 */
   int pairs; /* send/recv: works that share the block, half its lanes (a copy is one of them) */
+  gboolean part; /* CSIM_PRIM_PART: the operation's overhead is its last piece's */
   CsimBytes bytes;
 } CsimOp4Cost;
 void csim_cost_op(const CsimCost *cost, const CsimOp4Cost *op, CsimOpCost *out);

@@ -60,7 +60,7 @@ typedef struct {
   uint32_t flow_hint;        /* csim_fluid_start_at's */
   uint16_t n_recv, n_send, channel;
   uint16_t input;            /* the next one to look at; NO_OP: there is no operation at hand */
-  uint16_t flags;            /* of the primitive */
+  uint16_t flags, more;      /* of the primitive */
   uint8_t role, state;
   uint8_t slices;            /* of the primitive still to do */
   uint8_t waits_credit;      /* the latest input was a credit */
@@ -83,6 +83,11 @@ typedef struct {
   uint32_t posted, queued, sent, wire, arrived, granted; /* operations that have passed each stage */
   CsimTime latency;            /* NIC to NIC */
   CsimTime flush;              /* receiver's GDR flush, 0 if none */
+  gboolean collnet;            /* a head's way into the reducing network and back (collnet.c): links is the way in; latency, in and back */
+  uint32_t back_links;         /* collnet: first entry in CsimExec.links of the way back */
+  uint16_t n_back_links;
+  uint16_t root_net;           /* collnet: NIC of the aggregation tree's first member, and its rank: trees with equal ones are the same */
+  uint32_t root_rank;
   CsimTime post[SLOTS], grant[SLOTS];
   CsimBytes bytes[SLOTS];
 } Net;
@@ -139,6 +144,8 @@ struct CsimExec {
   CsimTime *full;              /* the same, LL and LL128 only */
   uint32_t cap;                /* operations in flight on a connection: slots / slice steps, a power of two */
   Net *nets;
+  struct Pieces *pieces;       /* per connection; NULL if every message is one primitive's */
+  struct Collnet *collnet;     /* aggregation trees and who has posted what; NULL without any */
   Group *blocks;               /* (rank, channel) with lanes */
   uint32_t n_ranks, n_lanes, n_conns, n_nets;
   GArray *lane_conns;          /* uint32_t */
@@ -164,6 +171,13 @@ void exec_trace_op(CsimExec *x, const Lane *lane, CsimTime end);
 gboolean exec_build(CsimExec *x, GError **error);
 void exec_unbuild(CsimExec *x);
 CsimLinkId exec_fluid_link(CsimExec *x, CsimLinkId machine_link);
+
+/* build.c, for collnet-build.c: appends a route's links to x->links as fluid links, and returns how many; what kernels cross to reach a NIC's
+ * buffers. */
+guint exec_add_route(CsimExec *x, const CsimRoute *route);
+CsimGpuRef exec_gpu_of(const CsimExec *x, uint32_t rank);
+gboolean exec_set_net_buffers(CsimExec *x, Conn *c, const CsimConn *how, CsimGpuRef from, CsimGpuRef to, GError **error);
+gboolean exec_needs_flush(const CsimExec *x, uint32_t rx_rank, const CsimConn *how);
 
 /* Entry of operation k of a connection in slots and full. */
 static inline uint32_t exec_slot(const CsimExec *x, const Conn *c, uint32_t k) {
@@ -198,7 +212,29 @@ gboolean exec_packets_check(CsimExec *x, GError **error);
 /* shape.c: fills x->shape from x->spec. */
 void exec_shape_init(CsimExec *x);
 
+/* When a rank's proxy thread, a serial resource, is done with `work` that could begin at `at`. */
+CsimTime exec_proxy_works(CsimExec *x, uint32_t rank, CsimTime at, CsimTime work);
+
+/* pieces.c: messages made of several primitives' pieces (plan.h: CsimPrim.more). begin and end: of a call. */
+void exec_pieces_begin(CsimExec *x);
+void exec_pieces_end(CsimExec *x);
+/* A sender's piece of *bytes. TRUE when it ends the message; *bytes is then the whole message's. */
+gboolean exec_pieces_put(CsimExec *x, const Conn *c, gboolean more, CsimBytes *bytes);
+/* Message k of a connection will have n pieces, whatever its sender gave. */
+void exec_pieces_announce(CsimExec *x, const Conn *c, uint32_t k, guint n);
+/* A receiver takes a piece. TRUE when it is the message's last. */
+gboolean exec_pieces_take(CsimExec *x, const Conn *c);
+
+/* collnet-build.c: a head's connection with the network; and, once lanes and connections are final, trees and groups. */
+gboolean exec_collnet_conn(CsimExec *x, uint32_t conn, GArray *nets, GError **error);
+void exec_collnet_begin(CsimExec *x);
+void exec_collnet_end(CsimExec *x);
+/* collnet.c: the proxy sees that a kernel has filled a slot of `net`. */
+void exec_collnet_filled(CsimExec *x, uint32_t net, CsimTime now);
+void exec_collnet_event(CsimExec *x, const CsimEvent *event);
+
 /* Kinds of the one handler's events. */
-enum { EV_LANE_FLOW, EV_NET_SEND, EV_NET_FLOW, EV_NET_WIRE, EV_NET_ARRIVE, EV_PKT_LEG, EV_PKT_LANDED, EV_PKT_ACKED };
+enum { EV_LANE_FLOW, EV_NET_SEND, EV_NET_FLOW, EV_NET_WIRE, EV_NET_ARRIVE, EV_COLLNET_POSTED, EV_COLLNET_FLOW, EV_COLLNET_DONE,
+       EV_PKT_LEG, EV_PKT_LANDED, EV_PKT_ACKED };
 
 #endif

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Back-to-back calls that are simulated before the period is taken as settled. Rings, NVLS and alltoall, in which all ranks do the same, have it
- * at once; a tree, whose root is done a little before its leaves, in the second call; chains (broadcast, reduce ...) overlap for several. */
+/* Back-to-back calls that are simulated before the period is taken as settled. Rings, NVLS, PAT and alltoall, in which all ranks do the same, have it
+ * at once; a tree, whose root is done a little before its leaves, and CollNet, with its heads, in the second call; chains (broadcast, reduce ...) overlap for several. */
 #define ITERATIONS_TREE 2
 #define ITERATIONS_CHAIN 5
 
@@ -125,15 +125,16 @@ static CsimPlan *make_plan(CsimExec *x, const CsimCall *call, int n_used, GError
   CsimPlanSpec spec = {
     .coll = call->coll, .algo = x->choice.algo, .count_bytes = call->count * csim_type_size(call->type),
     .elem_bytes = (int)csim_type_size(call->type), .root = call->root, .n_channels = n_used, .parts = parts,
-    .align_bytes = 16, .shape = &x->shape,
+    .align_bytes = 16, .slot_bytes = x->proto.step, .shape = &x->shape,
   };
   return csim_plan_new(&spec, error);
 }
 
 static int iterations_to_settle(const CsimExec *x, CsimColl coll) {
   gboolean ring = x->choice.algo == CSIM_ALGO_RING && coll != CSIM_COLL_BROADCAST && coll != CSIM_COLL_REDUCE;
-  if (ring || x->choice.algo == CSIM_ALGO_NVLS || coll == CSIM_COLL_ALLTOALL) return 1;
-  return x->choice.algo == CSIM_ALGO_TREE || x->choice.algo == CSIM_ALGO_NVLS_TREE ? ITERATIONS_TREE : ITERATIONS_CHAIN;
+  if (ring || x->choice.algo == CSIM_ALGO_NVLS || x->choice.algo == CSIM_ALGO_PAT || coll == CSIM_COLL_ALLTOALL) return 1;
+  gboolean rooted = coll == CSIM_COLL_BROADCAST || coll == CSIM_COLL_REDUCE || x->choice.algo == CSIM_ALGO_P2P;
+  return rooted ? ITERATIONS_CHAIN : ITERATIONS_TREE;
 }
 
 static gboolean uses_host_memory(const CsimExec *x) {

@@ -10,8 +10,8 @@
 
 /* The connections that the lane's primitive uses: [*first, *first + n) in x->lane_conns. */
 static guint used(uint32_t base, guint n, int peer, uint32_t *first) {
-  *first = peer >= 0 ? base + (uint32_t)peer : base;
-  return peer == CSIM_PEER_NONE ? 0 : peer == CSIM_PEER_ALL ? n : 1;
+  *first = base + (uint32_t)csim_peer_begin(peer);
+  return (guint)csim_peer_count(peer, (int)n);
 }
 static guint recvs(const Lane *l, uint32_t *first) { return used(l->recv, l->n_recv, l->recv_peer, first); }
 static guint sends(const Lane *l, uint32_t *first) { return used(l->send, l->n_send, l->send_peer, first); }
@@ -50,6 +50,7 @@ static void take_prim(const CsimExec *x, Lane *l, const CsimPrim *prim) {
   const CsimProtoShape *p = &x->proto;
   if (prim->flags != l->flags || prim->recv_peer != l->recv_peer || prim->send_peer != l->send_peer) l->cost_bytes = -1;
   l->flags = prim->flags;
+  l->more = prim->more;
   l->recv_peer = prim->recv_peer;
   l->send_peer = prim->send_peer;
   l->left = prim->bytes;
@@ -186,6 +187,7 @@ static void give_credit(CsimExec *x, Lane *l, const CsimCost *cost, CsimTime end
   guint n = recvs(l, &r0);
   for (guint i = 0; i < n; i++) {
     Conn *c = conn_at(x, r0 + i);
+    if (x->pieces && !exec_pieces_take(x, c)) continue;
     c->consumed++;
     if (c->net != NO_INDEX) {
       exec_net_consumed(x, c->net, end);
@@ -202,9 +204,11 @@ static void give_data(CsimExec *x, Lane *l, const CsimCost *cost, CsimTime end) 
   guint n = sends(l, &s0);
   for (guint i = 0; i < n; i++) {
     Conn *c = conn_at(x, s0 + i);
+    CsimBytes bytes = l->bytes;
+    if (x->pieces && !exec_pieces_put(x, c, i < l->more, &bytes)) continue;
     if (c->net != NO_INDEX) {
       c->sent++;
-      exec_net_post(x, c->net, end, (CsimBytes)((double)l->bytes * (cost->ll ? cost->ll->wire_factor : 1)));
+      exec_net_post(x, c->net, end, (CsimBytes)((double)bytes * (cost->ll ? cost->ll->wire_factor : 1)));
       continue;
     }
     if (cost->ll) {
@@ -301,7 +305,7 @@ static void op_shape(CsimExec *x, const Lane *l, CsimOp4Cost *op) {
   gboolean src = (l->flags & CSIM_PRIM_SRC) != 0, dst = (l->flags & CSIM_PRIM_DST) != 0;
   *op = (CsimOp4Cost){.role = l->role, .n_sources = (int)n_recv + src, .n_local = dst, .reads_user = src,
                       .receives_only = !src && n_send == 0, .group = MAX(1, MAX(l->n_recv, l->n_send)),
-                      .pairs = (int)x->blocks[l->block].n_lanes / 2, .bytes = l->bytes};
+                      .pairs = (int)x->blocks[l->block].n_lanes / 2, .part = (l->flags & CSIM_PRIM_PART) != 0, .bytes = l->bytes};
   for (guint i = 0; i < n_send; i++) {
     /* A network buffer lies in the GPU's own memory unless the kernel's stores leave the GPU (host staging, PXN). */
     const Conn *c = conn_at(x, s0 + i);

@@ -32,13 +32,12 @@ void exec_net_post(CsimExec *x, uint32_t index, CsimTime kernel_done, CsimBytes 
 
 void exec_net_consumed(CsimExec *x, uint32_t index, CsimTime kernel_done) {
   Net *n = &x->nets[index];
-  n->grant[n->granted % SLOTS] = kernel_done + x->net_model.g2p + x->net_model.t_post + n->latency;
+  n->grant[n->granted % SLOTS] = kernel_done + x->net_model.g2p + x->net_model.t_post + (n->collnet ? 0 : n->latency);
   n->granted++;
   queue_sends(x, index);
 }
 
-/* The proxy is a serial resource: when it is done with `work` that could begin at `at`. */
-static CsimTime proxy_works(CsimExec *x, uint32_t rank, CsimTime at, CsimTime work) {
+CsimTime exec_proxy_works(CsimExec *x, uint32_t rank, CsimTime at, CsimTime work) {
   Rank *r = &x->ranks[rank];
   r->proxy_free = MAX(r->proxy_free, at) + work;
   return r->proxy_free;
@@ -71,7 +70,7 @@ static void on_arrive(CsimExec *x, uint32_t index, CsimTime now) {
   CsimTime step = x->net_model.step;
   if (x->net_model.inline_bytes > 0 && n->bytes[n->arrived % SLOTS] > x->net_model.inline_bytes) step += x->net_model.extra_step;
   n->arrived++;
-  CsimTime polled = proxy_works(x, n->rx_rank, now, x->net_model.t_poll + step);
+  CsimTime polled = exec_proxy_works(x, n->rx_rank, now, x->net_model.t_poll + step);
   x->slots[exec_slot(x, c, c->produced)].visible = polled + n->flush + x->net_model.p2g;
   c->produced++;
   c->finished++;
@@ -82,7 +81,11 @@ void exec_net_event(CsimExec *x, const CsimEvent *event) {
   uint32_t index = event->entity;
   switch (event->kind) {
   case EV_NET_SEND: {
-    CsimTime done = proxy_works(x, x->nets[index].tx_rank, event->time, x->net_model.t_post);
+    if (x->nets[index].collnet) {
+      exec_collnet_filled(x, index, event->time);
+      break;
+    }
+    CsimTime done = exec_proxy_works(x, x->nets[index].tx_rank, event->time, x->net_model.t_post);
     csim_engine_at(x->engine, done, x->handler, EV_NET_FLOW, index, 0);
     break;
   }
@@ -92,6 +95,9 @@ void exec_net_event(CsimExec *x, const CsimEvent *event) {
     break;
   case EV_NET_WIRE: on_wire_done(x, index, event->time); break;
   case EV_NET_ARRIVE: on_arrive(x, index, event->time); break;
+  case EV_COLLNET_POSTED:
+  case EV_COLLNET_FLOW:
+  case EV_COLLNET_DONE: exec_collnet_event(x, event); break;
   default: exec_packets_event(x, event);
   }
 }

@@ -28,7 +28,7 @@ static uint64_t fold_double(uint64_t hash, double value) {
 }
 
 /* What a connection is to a node. */
-enum { SIDE_TX = 1, SIDE_RX, SIDE_NET, SIDE_PROXY };
+enum { SIDE_TX = 1, SIDE_RX, SIDE_NET, SIDE_PROXY, SIDE_NET_BACK };
 
 /* Nodes: ranks, then links. */
 typedef struct {
@@ -144,7 +144,8 @@ static uint64_t colour_of(const Refiner *f, uint32_t conn) {
   if (c->net == NO_INDEX) return hash;
   const Net *n = &x->nets[c->net];
   hash = fold(hash, (uint64_t)f->class[n->tx_rank] << 32 | f->class[n->rx_rank]);
-  return fold_path(f, hash, n->links, n->n_links);
+  hash = fold_path(f, hash, n->links, n->n_links);
+  return n->collnet ? fold_path(f, fold(hash, n->root_rank), n->back_links, n->n_back_links) : hash;
 }
 
 /* Calls fn for every node that a connection touches, with what the connection is to it. */
@@ -168,6 +169,7 @@ static void touch_all(Refiner *f, uint32_t conn, TouchFn fn) {
   const Net *n = &x->nets[c->net];
   fn(f, conn, n->tx_rank, SIDE_PROXY);
   touch_path(f, conn, SIDE_NET, n->links, n->n_links, fn);
+  touch_path(f, conn, SIDE_NET_BACK, n->back_links, n->n_back_links, fn);
 }
 
 static void count_conn(Refiner *f, uint32_t conn, uint32_t node, uint64_t as) { f->first[node + 2]++; }

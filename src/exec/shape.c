@@ -39,6 +39,26 @@ static void nvls_tree(const void *data, int channel, int head_rank, int *up, int
   for (int i = 0; i < 3; i++) down[i] = node.down[i];
 }
 
+static int node_of(const void *data, int rank) {
+  const CsimExec *x = data;
+  return csim_comm_place(x->spec.comm, rank).node;
+}
+
+static int node_first(const void *data, int node) {
+  const CsimExec *x = data;
+  return csim_comm_node_first(x->spec.comm, node);
+}
+
+static void chain(const void *data, int channel, int rank, int *up, int *down) {
+  const CsimExec *x = data;
+  csim_comm_chain(x->spec.comm, channel, rank, up, down);
+}
+
+static int direct_head(const void *data, int rank, int h) {
+  const CsimExec *x = data;
+  return csim_comm_direct_head(x->spec.comm, rank, h);
+}
+
 static gboolean p2p_round(const void *data, int rank, int round, int *send_to, int *recv_from) {
   const CsimExec *x = data;
   return csim_tuning_p2p_round(x->spec.tuning, rank, round, send_to, recv_from);
@@ -77,6 +97,13 @@ void exec_shape_init(CsimExec *x) {
     .nvls_head = nvls_head,
     .node_ranks = node_ranks,
     .nvls_tree = nvls_tree,
+    .network = csim_comm_info(x->spec.comm)->n_collnet_channels > 0,
+    .n_nodes = csim_comm_info(x->spec.comm)->n_nodes,
+    .node_of = node_of,
+    .node_first = node_first,
+    .chain = chain,
+    .n_direct_heads = csim_comm_info(x->spec.comm)->collnet_heads,
+    .direct_head = direct_head,
     .p2p_round = p2p_round,
     .p2p_split = p2p_split,
   };

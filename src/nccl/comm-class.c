@@ -57,11 +57,18 @@ static void number_ranks(CsimCommKind *kind, gboolean file_order) {
   }
 }
 
+/* Whether a NIC can reduce in the network is its plugin's word, not the description's: a file is mostly written without one. */
+static void offer_coll_net(CsimSystem *system) {
+  for (guint i = 0; i < csim_system_n(system, CSIM_NODE_NET); i++)
+    csim_system_node(system, CSIM_NODE_NET, i)->net.coll = 1;
+}
+
 CsimCommKind *csim_comm_kind_new(const CsimCommSpec *spec, const CsimSystem *system, GError **error) {
   CsimCommKind *kind = g_new0(CsimCommKind, 1);
   kind->full = system;
   kind->work = csim_system_copy(system);
   kind->parts = g_ptr_array_new();
+  if (spec->coll_net) offer_coll_net(kind->work);
   if (!keep_chosen(kind->work, spec, error)) return csim_comm_kind_free(kind), NULL;
   if (csim_system_n(kind->work, CSIM_NODE_GPU) == 0) {
     csim_error_set(error, CSIM_ERROR_NCCL, CSIM_LOC_NONE, "%s: no GPU with a rank; a communicator needs one",

@@ -68,8 +68,14 @@ int csim_comm_nvls_head_index(const CsimComm *comm, int rank);
 /* NVLSTree between heads: up and down as ranks of other nodes' heads; only for head ranks. */
 CsimTreeNode csim_comm_nvls_tree(const CsimComm *comm, int channel, int rank);
 
-/* How two ranks talk on a channel. */
-typedef enum { CSIM_CONN_SELF, CSIM_CONN_P2P, CSIM_CONN_SHM, CSIM_CONN_NET } CsimConnKind;
+/* CollNet, where info.n_collnet_channels > 0. Chain of a channel inside a rank's node: its neighbours, -1 none; a rank with no up is the
+ * node's head. Heads of CollNetDirect: as NVLS's, n = info.collnet_heads. */
+void csim_comm_chain(const CsimComm *comm, int channel, int rank, int *up, int *down);
+int csim_comm_direct_head(const CsimComm *comm, int rank, int h);
+int csim_comm_node_first(const CsimComm *comm, int node); /* a rank of the node */
+
+/* How two ranks talk on a channel. COLLNET: a head and the network that reduces. */
+typedef enum { CSIM_CONN_SELF, CSIM_CONN_P2P, CSIM_CONN_SHM, CSIM_CONN_NET, CSIM_CONN_COLLNET } CsimConnKind;
 typedef struct {
   CsimConnKind kind;
   gboolean read;          /* P2P: receiver pulls (A100) */
@@ -83,6 +89,10 @@ CsimConn csim_comm_conn(const CsimComm *comm, int channel, int from, int to, gbo
 /* The same for one graph (CSIM_GRAPH_RING, _TREE, _NVLS): rings and trees may leave a node through different
  * NICs. csim_comm_conn takes the graph in which the two are neighbours on that channel, the ring first. */
 CsimConn csim_comm_conn_graph(const CsimComm *comm, int graph, int channel, int from, int to);
+
+/* A head's way into the network and out of it, by the same NIC (CSIM_GRAPH_COLLNET_CHAIN, _DIRECT or _NVLS; a head of that graph on that
+ * channel). A head uses the NICs of the graph's channels that begin at it. */
+CsimConn csim_comm_collnet(const CsimComm *comm, int graph, int channel, int rank);
 
 const CsimGraph *csim_comm_graph(const CsimComm *comm, int graph); /* after agreement; of the first node */
 

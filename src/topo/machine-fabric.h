@@ -12,6 +12,5 @@
 const CsimFabric *csim_machine_fabric(const CsimMachine *m);
 guint csim_machine_n_nics(const CsimMachine *m, guint node);
 CsimEndpoint csim_machine_nic_endpoint(const CsimMachine *m, CsimNicRef nic);
-CsimRate csim_machine_nic_line(const CsimMachine *m, CsimNicRef nic); /* bytes/s on the wire, one direction */
 
 #endif

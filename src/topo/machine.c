@@ -340,3 +340,14 @@ CsimEndpoint csim_machine_nic_endpoint(const CsimMachine *m, CsimNicRef nic) {
 CsimRate csim_machine_nic_line(const CsimMachine *m, CsimNicRef nic) {
   return net_at(m, nic)->line_rate;
 }
+
+guint csim_machine_leaf(const CsimMachine *m, CsimNicRef nic) {
+  return csim_fabric_leaf(&m->fabric, endpoint(m, nic));
+}
+
+gboolean csim_machine_switches(const CsimMachine *m, CsimNicRef from, CsimNicRef to, guint *n, GError **error) {
+  CsimFabricPath path;
+  if (!csim_fabric_path(&m->fabric, endpoint(m, from), endpoint(m, to), 0, &path, error)) return FALSE;
+  *n = path.switches;
+  return TRUE;
+}

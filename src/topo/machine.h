@@ -71,6 +71,11 @@ gboolean csim_machine_route_shm(const CsimMachine *m, CsimGpuRef from, CsimGpuRe
 gboolean csim_machine_route_nic(const CsimMachine *m, CsimGpuRef gpu, CsimNicRef nic, gboolean gdr, gboolean to_nic, CsimRoute *out, GError **error);
 /* NIC to NIC over the fabric. flow_hash: entropy for ECMP (QP, channel). */
 gboolean csim_machine_route_fabric(const CsimMachine *m, CsimNicRef from, CsimNicRef to, uint32_t flow_hash, CsimRoute *out, GError **error);
+/* Where a NIC hangs: its rate on the line (bits as bytes/s), the number of its leaf switch, and how many switches a message to another
+ * NIC passes (1: both on one leaf). For trees in the switches. */
+CsimRate csim_machine_nic_line(const CsimMachine *m, CsimNicRef nic);
+guint csim_machine_leaf(const CsimMachine *m, CsimNicRef nic);
+gboolean csim_machine_switches(const CsimMachine *m, CsimNicRef from, CsimNicRef to, guint *n, GError **error);
 /* The NVLink ports of one GPU (for NVLS); FALSE if it has none. */
 gboolean csim_machine_nvlink_ports(const CsimMachine *m, CsimGpuRef gpu, CsimLinkId *out_port, CsimLinkId *in_port);
 

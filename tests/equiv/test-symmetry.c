@@ -21,8 +21,8 @@ typedef struct {
 static CsimExecResult call_with(const Case *c, gboolean full, CsimLinkLoad **loads, guint *n_loads) {
   g_autofree char *algo = g_strdup_printf("NCCL_ALGO=%s", c->algo ? c->algo : "");
   g_autofree char *proto = g_strdup_printf("NCCL_PROTO=%s", c->proto ? c->proto : "");
-  const char *overrides[3] = {0};
-  guint n = 0;
+  const char *overrides[4] = {"NCCL_COLLNET_ENABLE=1"}; /* without SHARP in the fabric it says nothing */
+  guint n = 1;
   if (c->algo) overrides[n++] = algo;
   if (c->proto) overrides[n++] = proto;
   CsimExecSpec spec = {.iters = c->iters, .seed = c->seed, .no_symmetry = full};
@@ -104,6 +104,24 @@ static void test_nvls(void) {
   sweep("dgx-h100", few, 1, "NVLS", NULL, CSIM_COLL_ALL_REDUCE);
   sweep("dgx-h100", few + 1, 4, "NVLSTree", NULL, CSIM_COLL_ALL_REDUCE);
   sweep("dgx-b200", few + 1, 2, "NVLSTree", NULL, CSIM_COLL_ALL_REDUCE);
+}
+
+/* A fabric whose switches reduce, and one GPU a node for PAT. */
+static void sweep_fabric(const char *xml, const int *counts, guint n_counts, const char *algo, CsimColl coll) {
+  for (guint i = 0; i < n_counts; i++)
+    for (guint s = 0; s < G_N_ELEMENTS(sizes); s++) {
+      g_autofree char *target = g_strdup_printf("{\"nodes\": [{\"xml\": \"%s\", \"count\": %d}], \"fabric\": {\"sharp\": true}}", xml, counts[i]);
+      compare(&(Case){target, algo, "Simple", coll, sizes[s], 1 + i + s, 1 + 2 * (s == 1)});
+    }
+}
+
+static void test_collnet(void) {
+  sweep_fabric("dgx-h100", few + 1, 4, "CollNetChain", CSIM_COLL_ALL_REDUCE);
+  sweep_fabric("dgx-h100", few + 1, 4, "CollNetDirect", CSIM_COLL_ALL_REDUCE);
+  sweep_fabric("dgx-b200", few + 1, 3, "NVLS", CSIM_COLL_ALL_REDUCE);
+  sweep_fabric("dgx-h100", few + 1, 3, "CollNetDirect", CSIM_COLL_ALL_GATHER);
+  sweep_fabric("dgx-h100", few + 1, 3, "NVLS", CSIM_COLL_REDUCE_SCATTER);
+  sweep_fabric("dgx-a100", few + 1, 3, "CollNetChain", CSIM_COLL_ALL_REDUCE);
 }
 
 static void test_p2p(void) {
@@ -190,6 +208,7 @@ int main(int argc, char **argv) {
   g_test_add_func("/symmetry/ring-collectives", test_ring_collectives);
   g_test_add_func("/symmetry/trees", test_trees);
   g_test_add_func("/symmetry/nvls", test_nvls);
+  g_test_add_func("/symmetry/collnet", test_collnet);
   g_test_add_func("/symmetry/p2p", test_p2p);
   g_test_add_func("/symmetry/machines", test_machines);
   g_test_add_func("/symmetry/random", test_random);

@@ -12,7 +12,8 @@ Lab *lab_new(const char *target, guint gpus, const char *const *overrides, const
   g_assert_no_error(error);
   lab->env = csim_nccl_env_new(NULL, overrides, NULL, &error);
   g_assert_no_error(error);
-  lab->comm = csim_comm_new(&(CsimCommSpec){.cluster = lab->cluster, .env = lab->env, .n_gpus = gpus}, NULL, &error);
+  CsimCommSpec comm = {.cluster = lab->cluster, .env = lab->env, .n_gpus = gpus, .coll_net = lab->cluster->fabric.sharp};
+  lab->comm = csim_comm_new(&comm, NULL, &error);
   g_assert_no_error(error);
   lab->tuning = csim_tuning_new(lab->comm, lab->env, &error);
   g_assert_no_error(error);
