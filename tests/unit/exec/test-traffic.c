@@ -54,6 +54,79 @@ static void test_nic_bytes(void) {
   g_assert_cmpuint(MAX(out_links, in_links), ==, 32);
 }
 
+/* --- a network that reduces ----------------------------------------------------------------------------------------- */
+
+#define SHARP(xml, n) "{\"nodes\": [{\"xml\": \"" xml "\", \"count\": " #n "}], \"fabric\": {\"sharp\": true}}"
+
+static Lab *sharp_lab(const char *target, const char *algo, guint gpus) {
+  const char *env[] = {algo, "NCCL_PROTO=Simple", "NCCL_COLLNET_ENABLE=1", NULL};
+  return lab_new(target, gpus, env, NULL, NULL);
+}
+
+/* Each node sends S into its NICs and receives S, however many nodes: no 2(n-1)/n. */
+static void test_sharp_nic_bytes(void) {
+  static const char *const algos[] = {"NCCL_ALGO=CollNetChain", "NCCL_ALGO=CollNetDirect", "NCCL_ALGO=NVLS"};
+  static const struct {
+    const char *target;
+    int nodes;
+  } machines[] = {{SHARP("dgx-h100", 2), 2}, {SHARP("dgx-h100", 5), 5}};
+  for (guint a = 0; a < G_N_ELEMENTS(algos); a++)
+    for (guint m = 0; m < G_N_ELEMENTS(machines); m++) {
+      g_autoptr(Lab) lab = sharp_lab(machines[m].target, algos[a], 0);
+      CsimBytes size = 3 * (72 << 20); /* whole loops of every chunk size and channel count here */
+      guint out_links, in_links;
+      lab_call(lab, CSIM_COLL_ALL_REDUCE, size);
+      double out = carried(lab, CSIM_RES_NIC_OUT, &out_links), in = carried(lab, CSIM_RES_NIC_IN, &in_links);
+      /* Of two wires with the same flows one is left out. */
+      g_assert_cmpfloat(fabs(MAX(out, in) / (machines[m].nodes * (double)size) - 1), <, 1e-9);
+      g_assert_cmpuint(MAX(out_links, in_links), ==, 8 * machines[m].nodes);
+    }
+}
+
+/* all_gather: each node takes in all blocks, N * S/n a GPU, and sends its own; reduce_scatter the reverse. */
+static void test_sharp_gather_bytes(void) {
+  static const CsimColl colls[] = {CSIM_COLL_ALL_GATHER, CSIM_COLL_REDUCE_SCATTER};
+  static const char *const algos[] = {"NCCL_ALGO=CollNetDirect", "NCCL_ALGO=NVLS"};
+  for (guint i = 0; i < 4; i++) {
+    g_autoptr(Lab) lab = sharp_lab(SHARP("dgx-h100", 4), algos[i / 2], 0);
+    CsimBytes size = 96 << 20;
+    guint links;
+    lab_call(lab, colls[i % 2], size);
+    double out = carried(lab, CSIM_RES_NIC_OUT, &links), in = carried(lab, CSIM_RES_NIC_IN, &links);
+    double more = MAX(out, in), less = MIN(out, in);
+    g_assert_cmpfloat(fabs(more / (4 * (double)size) - 1), <, 1e-9);
+    g_assert_cmpfloat(fabs(less / (double)size - 1), <, 1e-9);
+    g_assert_true((i % 2 == 0) == (in > out));
+  }
+}
+
+/* Inside a node: CollNetDirect moves 7/8 S out of each GPU to the heads and 7/8 S from the heads; the chain's GPUs S up and S down, but for its ends. */
+static void test_sharp_port_bytes(void) {
+  guint links;
+  CsimBytes size = 3 * (72 << 20);
+  g_autoptr(Lab) direct = sharp_lab(SHARP("dgx-h100", 2), "NCCL_ALGO=CollNetDirect", 0);
+  g_autoptr(Lab) chain = sharp_lab(SHARP("dgx-h100", 2), "NCCL_ALGO=CollNetChain", 0);
+  lab_call(direct, CSIM_COLL_ALL_REDUCE, size);
+  g_assert_cmpfloat(fabs(carried(direct, CSIM_RES_NVLINK_OUT, &links) / (16 * 2 * 7.0 / 8 * (double)size) - 1), <, 1e-9);
+  lab_call(chain, CSIM_COLL_ALL_REDUCE, size);
+  g_assert_cmpfloat(fabs(carried(chain, CSIM_RES_NVLINK_OUT, &links) / (2 * 2 * 7 * (double)size) - 1), <, 1e-9);
+}
+
+/* One GPU a node: PAT sends as much as a ring, (n-1)/n of the whole. */
+static void test_pat_bytes(void) {
+  static const CsimColl colls[] = {CSIM_COLL_ALL_GATHER, CSIM_COLL_REDUCE_SCATTER};
+  static const char *const env[] = {"NCCL_ALGO=PAT", NULL};
+  for (guint i = 0; i < G_N_ELEMENTS(colls); i++)
+    for (CsimBytes size = 5 << 10; size <= 5 << 24; size <<= 7) {
+      g_autoptr(Lab) lab = lab_new("dgx-h100*5", 1, env, NULL, NULL);
+      guint out_links, in_links;
+      lab_call(lab, colls[i], size);
+      double out = carried(lab, CSIM_RES_NIC_OUT, &out_links), in = carried(lab, CSIM_RES_NIC_IN, &in_links);
+      g_assert_cmpfloat(fabs(MAX(out, in) / (4 * (double)size) - 1), <, 1e-9);
+      g_assert_cmpuint(MAX(out_links, in_links), ==, 5);
+    }
+}
+
 static void test_queue_and_repeat(void) {
   static const char *const targets[] = {"dgx-h100", "dgx-h100*2", "dgx-a100*2"};
   for (guint i = 0; i < G_N_ELEMENTS(targets); i++) {
@@ -83,6 +156,10 @@ int main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/exec/traffic/port-bytes", test_port_bytes);
   g_test_add_func("/exec/traffic/nic-bytes", test_nic_bytes);
+  g_test_add_func("/exec/traffic/sharp-nic-bytes", test_sharp_nic_bytes);
+  g_test_add_func("/exec/traffic/sharp-gather-bytes", test_sharp_gather_bytes);
+  g_test_add_func("/exec/traffic/sharp-port-bytes", test_sharp_port_bytes);
+  g_test_add_func("/exec/traffic/pat-bytes", test_pat_bytes);
   g_test_add_func("/exec/traffic/queue-and-repeat", test_queue_and_repeat);
   g_test_add_func("/exec/traffic/seed", test_seed);
   return g_test_run();
