@@ -1,6 +1,7 @@
 /* collsim topo, graph, tune: what NCCL would make of a target. */
 #include "cli/cli.h"
 #include "exp/inspect.h"
+#include "exp/tuner.h"
 
 #include <string.h>
 
@@ -121,8 +122,39 @@ static gboolean append_fastest(GString *text, const CsimRun *run, GError **error
   return TRUE;
 }
 
+static gboolean read_count(const CliArgs *args, const char *name, int usual, int *out, GError **error) {
+  const char *text = cli_args_value(args, name);
+  gint64 n = usual;
+  if (text && !g_ascii_string_to_signed(text, 10, 1, 1024, &n, NULL)) {
+    g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "--%s: \"%s\" is not possible; allowed: a whole number from 1 to 1024", name, text);
+    return FALSE;
+  }
+  *out = (int)n;
+  return TRUE;
+}
+
+static void show_sizes(guint done, guint of) { cli_progress(done, of, "sizes"); }
+
+static int run_search(const CliArgs *args) {
+  g_autoptr(GError) error = NULL;
+  CsimTunerOptions options = {.progress = show_sizes};
+  if (!read_count(args, "jobs", 1, &options.jobs, &error) || !read_count(args, "seeds", 5, &options.seeds, &error)) return cli_fail(error);
+  g_autoptr(CsimRunArgs) run_args = cli_run_args(args, &error);
+  if (!run_args) return cli_fail(error);
+  CsimRunSpec spec = csim_run_args_spec(run_args);
+  spec.interrupt = cli_interrupt();
+  g_autoptr(CsimTuner) search = csim_tuner(&spec, &options, &error);
+  if (!search) return cli_fail(error);
+  g_autoptr(GString) text = g_string_new(NULL);
+  cli_progress_clear();
+  if (cli_args_flag(args, "json")) csim_tuner_json(text, search, &spec);
+  else csim_tuner_text(text, search, &spec);
+  return cli_write(cli_args_value(args, "output"), text->str);
+}
+
 static int run_tune(const CliArgs *args) {
   g_autoptr(GError) error = NULL;
+  if (cli_args_flag(args, "search")) return run_search(args);
   g_autoptr(CsimRunArgs) run_args = NULL;
   g_autoptr(CsimRun) run = load(args, &run_args, &error);
   if (!run) return cli_fail(error);
@@ -141,6 +173,9 @@ static const CliOption tune_options[] = {
   {'c', "collective", "NAME", "only this one: all_reduce, all_gather, reduce_scatter, broadcast, reduce", "all_reduce|all_gather|reduce_scatter|broadcast|reduce", "collective"},
   {0, "json", NULL, "the table, thresholds and choices, in the names of the NCCL vectors", NULL, NULL},
   {0, "simulate", NULL, "also simulate every algorithm and protocol (sizes by -b, -e, -f) and say where another one than NCCL's choice is faster", NULL, NULL},
+  {0, "search", NULL, "find the NCCL variables with which each size simulates fastest; an export block, its gain over seeds, what present settings do", NULL, NULL},
+  {0, "seeds", "N", "of a search: seeds for the spread of a gain (5)", NULL, NULL},
+  {'j', "jobs", "N", "of a search: sizes at once (1)", NULL, NULL},
   {'b', "min-bytes", "SIZE", "smallest size to simulate (32M)", NULL, "min_bytes"},
   {'e', "max-bytes", "SIZE", "largest size to simulate (32M)", NULL, "max_bytes"},
   {'f', "factor", "N", "multiply the size by N from row to row", NULL, "factor"},
@@ -149,6 +184,7 @@ static const CliOption tune_options[] = {
 static const CliOption *const tune_tables[] = {tune_options, cli_options_machine, cli_options_constants, cli_options_output, NULL};
 
 static const char *const tune_examples[] = {
+  "collsim tune 'dgx-h100*4' --search -b 64K -e 64M -f 8 -x NCCL_PROTO=Simple", "which settings would be better, and what does this one cost?",
   "collsim tune 'dgx-h100*4' -c all_reduce --simulate -b 64K -e 64M -f 32", "where does NCCL's choice lose, by how much?",
   NULL,
 };

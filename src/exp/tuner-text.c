@@ -1,0 +1,111 @@
+/* exp/tuner-text.c - what a search of settings found, as text and as JSON. */
+#include "exp/tuner.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define IDLE 0.001 /* a ratio nearer to 1 is no effect */
+
+static char *size_text(CsimBytes bytes) {
+  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  guint unit = 0;
+  for (; unit + 1 < G_N_ELEMENTS(units) && bytes >= 1024 && bytes % 1024 == 0; unit++) bytes /= 1024;
+  return g_strdup_printf("%" PRId64 "%s", bytes, units[unit]);
+}
+
+static char *joined(const GPtrArray *settings, const char *before, const char *between) {
+  GString *out = g_string_new(NULL);
+  for (guint i = 0; i < settings->len; i++) g_string_append_printf(out, "%s%s%s", i ? between : "", before, (const char *)g_ptr_array_index(settings, i));
+  return g_string_free(out, FALSE);
+}
+
+static void append_row(GString *out, const CsimTunerRow *row) {
+  g_autofree char *size = size_text(row->size_bytes), *settings = joined(row->settings, "", " ");
+  g_autofree char *gain = g_strdup_printf("%.1f %% [%.1f, %.1f]", row->gain.median * 100, row->gain.min * 100, row->gain.max * 100);
+  g_string_append_printf(out, "%10s  %10.2f  %10.2f  %-22s  %s\n", size, row->now.median, row->best.median, row->settings->len ? gain : "-",
+                         row->settings->len ? settings : "(nothing helps)");
+}
+
+/* Neighbouring sizes with the same settings are one range. */
+static void append_ranges(GString *out, const CsimTuner *s) {
+  for (guint i = 0, end; i < s->rows->len; i = end) {
+    const CsimTunerRow *row = &g_array_index(s->rows, CsimTunerRow, i);
+    g_autofree char *block = joined(row->settings, "  export ", "\n");
+    for (end = i + 1; end < s->rows->len; end++) {
+      g_autofree char *next = joined(g_array_index(s->rows, CsimTunerRow, end).settings, "  export ", "\n");
+      if (strcmp(block, next)) break;
+    }
+    g_autofree char *from = size_text(row->size_bytes), *to = size_text(g_array_index(s->rows, CsimTunerRow, end - 1).size_bytes);
+    if (row->settings->len) g_string_append_printf(out, "\n# %s to %s\n%s\n", from, to, block);
+  }
+}
+
+static void append_common(GString *out, const CsimTuner *s) {
+  if (s->common < 0) {
+    g_string_append(out, "\nNo one block is better for all these sizes together than what is set now.\n");
+    return;
+  }
+  g_autofree char *block = joined(g_array_index(s->rows, CsimTunerRow, s->common).settings, "  export ", "\n");
+  g_string_append_printf(out, "\n# one block for all of them: %.1f %% (geometric mean over the sizes)\n%s\n", s->common_gain * 100, block);
+}
+
+static void append_verdicts(GString *out, const CsimTuner *s) {
+  for (guint i = 0; i < s->verdicts->len; i++) {
+    const CsimTunerVerdict *v = &g_array_index(s->verdicts, CsimTunerVerdict, i);
+    g_autofree char *size = size_text(v->at_most);
+    if (!i) g_string_append(out, "\nwhat is set now, against the same without it:\n");
+    if (v->most == 0) g_string_append_printf(out, "  %s: cannot be told, nothing runs without it\n", v->setting);
+    else if (v->most < 1 + IDLE && v->least > 1 - IDLE) g_string_append_printf(out, "  %s: no effect\n", v->setting);
+    else if (v->most >= 1 + CSIM_TUNER_NOISE)
+      g_string_append_printf(out, "  %s: hurts, %.2f times the time at %s%s\n", v->setting, v->most, size, v->least < 1 - CSIM_TUNER_NOISE ? ", and helps elsewhere" : "");
+    else if (v->least < 1 - CSIM_TUNER_NOISE) g_string_append_printf(out, "  %s: helps, down to %.2f of the time\n", v->setting, v->least);
+    else g_string_append_printf(out, "  %s: hardly any effect\n", v->setting);
+  }
+}
+
+void csim_tuner_text(GString *out, const CsimTuner *s, const CsimRunSpec *spec) {
+  guint tried = 0;
+  for (guint i = 0; i < s->rows->len; i++) tried += g_array_index(s->rows, CsimTunerRow, i).tried;
+  g_string_append_printf(out, "%s on %s, %d ranks: %u settings tried; medians over %u seeds\n\n", csim_coll_name(spec->coll), spec->target, s->n_ranks, tried,
+                         s->rows->len ? g_array_index(s->rows, CsimTunerRow, 0).now.n : 0);
+  g_string_append_printf(out, "%10s  %10s  %10s  %-22s  %s\n", "size", "now (us)", "best (us)", "gain [least, most]", "with");
+  for (guint i = 0; i < s->rows->len; i++) append_row(out, &g_array_index(s->rows, CsimTunerRow, i));
+  append_ranges(out, s);
+  append_common(out, s);
+  append_verdicts(out, s);
+}
+
+/* --- JSON; settings and names of variables hold nothing that must be escaped but quotes -------------- */
+
+static void append_settings(GString *out, const GPtrArray *settings) {
+  g_string_append(out, "\"settings\": {");
+  for (guint i = 0; i < settings->len; i++) {
+    g_auto(GStrv) pair = g_strsplit((const char *)g_ptr_array_index(settings, i), "=", 2);
+    g_string_append_printf(out, "%s\"%s\": \"%s\"", i ? ", " : "", pair[0], pair[1]);
+  }
+  g_string_append_c(out, '}');
+}
+
+static void append_spread(GString *out, const char *name, const CsimSpread *s) {
+  g_string_append_printf(out, ", \"%s\": {\"min\": %.9g, \"median\": %.9g, \"p95\": %.9g, \"max\": %.9g, \"n\": %u}", name, s->min, s->median, s->p95, s->max, s->n);
+}
+
+void csim_tuner_json(GString *out, const CsimTuner *s, const CsimRunSpec *spec) {
+  g_string_append_printf(out, "{\"collective\": \"%s\", \"ranks\": %d, \"rows\": [", csim_coll_name(spec->coll), s->n_ranks);
+  for (guint i = 0; i < s->rows->len; i++) {
+    const CsimTunerRow *row = &g_array_index(s->rows, CsimTunerRow, i);
+    g_string_append_printf(out, "%s{\"size_bytes\": %" PRId64 ", ", i ? ",\n  " : "\n  ", row->size_bytes);
+    append_settings(out, row->settings);
+    append_spread(out, "now_us", &row->now);
+    append_spread(out, "best_us", &row->best);
+    append_spread(out, "gain", &row->gain);
+    g_string_append(out, "}");
+  }
+  g_string_append_printf(out, "\n], \"common_row\": %d, \"common_gain\": %.9g, \"present\": [", s->common, s->common < 0 ? 0 : s->common_gain);
+  for (guint i = 0; i < s->verdicts->len; i++) {
+    const CsimTunerVerdict *v = &g_array_index(s->verdicts, CsimTunerVerdict, i);
+    g_autofree char *setting = g_strescape(v->setting, NULL);
+    g_string_append_printf(out, "%s{\"setting\": \"%s\", \"least_ratio\": %.9g, \"most_ratio\": %.9g}", i ? ", " : "", setting, v->most > 0 ? v->least : 0, v->most);
+  }
+  g_string_append(out, "]}\n");
+}
