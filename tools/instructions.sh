@@ -11,6 +11,7 @@ build=${1:?usage: instructions.sh BUILD [--update|--table]}
 what=${2:-judge}
 table=tests/bench/instructions.tsv
 tab=$(printf '\t')
+unset MALLOC_PERTURB_ # meson test's; filling memory is instructions too
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 

@@ -63,7 +63,7 @@ def judge(collsim, root, rows):
 
 
 def main():
-    collsim, root = sys.argv[1], Path(sys.argv[2])
+    collsim, root = str(Path(sys.argv[1]).resolve()), Path(sys.argv[2])
     table = root / "tests/equiv/results.tsv"
     lines = table.read_text().splitlines()
     rows = [line.split("\t") for line in lines if line and not line.startswith("#")]
