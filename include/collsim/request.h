@@ -27,7 +27,7 @@ void csim_request_free(CsimRequest *request); /* NULL allowed */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CsimRequest, csim_request_free)
 
 /*
- * One setting; a later one wins. Keys: collective, type, redop, root, nodes, gpus_per_node, gpus, size, min_bytes, max_bytes,
+ * One setting; a later one wins. Keys: collective, type, redop, root, nodes, gpus_per_node, gpus, placement, fault (adds one), size, min_bytes, max_bytes,
  * step_bytes, factor, iters, launch, host, fidelity, seed, catalogue, algo, proto, "env.NCCL_NAME", "set.CONSTANT"; values as on the
  * command line (sizes in nccl-tests' form). FALSE with CSIM_ERROR_REFERENCE for an unknown key (the nearest is suggested) or
  * CSIM_ERROR_VALUE, saying what is allowed.

@@ -11,6 +11,8 @@ const CliOption cli_options_machine[] = {
   {'N', "nodes", "N", "number of nodes, in place of the target's", NULL, "nodes"},
   {'g', "gpus-per-node", "N", "use the first N GPUs of every node", NULL, "gpus_per_node"},
   {0, "gpus", "LIST", "use these GPUs of every node, such as 0,2,4", NULL, "gpus"},
+  {0, "placement", "ORDER", "which of the cluster's nodes and in what order, such as random,seed=3 or by-leaf,nodes=64; -N is then the job's nodes", NULL, "placement"},
+  {0, "fault", "WHAT", "break something, such as link:leaf0-spine1.0, nic:node3/nic2:rate=0.5, gpu:node3/gpu2:clock=0.7; may be repeated", NULL, "fault"},
   {'x', "env", "NCCL_X=V", "set a NCCL variable; wins over the environment; may be repeated", NULL, "env"},
   {0, "algo", "NAMES", "the same as -x NCCL_ALGO=NAMES", "Ring|Tree|NVLS|NVLSTree|CollNetDirect|CollNetChain|PAT", "algo"},
   {0, "proto", "NAMES", "the same as -x NCCL_PROTO=NAMES", "LL|LL128|Simple", "proto"},

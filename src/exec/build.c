@@ -194,7 +194,7 @@ static gboolean set_wire(CsimExec *x, Net *n, const CsimConn *how, CsimGpuRef tx
   near = leg.latency;
   n->latency += near;
   exec_add_route(x, &leg);
-  if (!csim_machine_route_fabric(m, out, in, hash, &leg, error)) return FALSE;
+  if (!csim_machine_route_fabric(m, out, in, hash, NULL, &leg, error)) return FALSE;
   n->latency += leg.latency + 2 * x->net_model.endpoint;
   exec_add_route(x, &leg);
   if (!csim_machine_route_nic(m, rx, in, how->recv_gdr, FALSE, &leg, error)) return FALSE;

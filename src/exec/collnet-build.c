@@ -33,7 +33,7 @@ static gboolean set_wires(CsimExec *x, Net *n, const CsimConn *how, CsimGpuRef g
   CsimRoute out, back, wires;
   if (!csim_machine_route_nic(m, gpu, nic, how->send_gdr, TRUE, &out, error)) return FALSE;
   if (!csim_machine_route_nic(m, gpu, nic, how->recv_gdr, FALSE, &back, error)) return FALSE;
-  if (!csim_machine_route_fabric(m, nic, nic, 0, &wires, error)) return FALSE;
+  if (!csim_machine_route_fabric(m, nic, nic, 0, NULL, &wires, error)) return FALSE;
   out.link[out.n++] = wires.link[0];
   back.link[back.n++] = wires.link[wires.n - 1];
   n->links = x->links->len;
@@ -50,7 +50,7 @@ static gboolean add_tree_latency(CsimExec *x, Net *n, CsimNicRef first, CsimNicR
   CsimSharpModel sharp;
   CsimRoute route;
   guint switches;
-  if (!csim_machine_route_fabric(m, first, nic, 0, &route, error) || !csim_machine_switches(m, first, nic, &switches, error)) return FALSE;
+  if (!csim_machine_route_fabric(m, first, nic, 0, NULL, &route, error) || !csim_machine_switches(m, first, nic, &switches, error)) return FALSE;
   csim_sharp_model_init(csim_machine_catalogue(m), csim_machine_nic_line(m, nic), &sharp);
   n->latency += route.latency + (switches + 1) / 2 * sharp.reduce;
   return TRUE;

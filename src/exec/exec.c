@@ -21,11 +21,14 @@ static void on_event(CsimEngine *engine, void *owner, const CsimEvent *event) {
 
 /* --- set-up once ----------------------------------------------------------------------------------------------------- */
 
-static uint16_t gpu_index(CsimExec *x, const char *model) {
-  for (guint i = 0; i < x->gpus->len; i++)
-    if (strcmp(g_array_index(x->gpus, CsimGpuModel, i).name, model) == 0) return (uint16_t)i;
+static uint16_t gpu_index(CsimExec *x, const char *model, double clock) {
+  for (guint i = 0; i < x->gpus->len; i++) {
+    const CsimGpuModel *known = &g_array_index(x->gpus, CsimGpuModel, i);
+    if (strcmp(known->name, model) == 0 && known->clock == clock) return (uint16_t)i;
+  }
   CsimGpuModel m;
   csim_gpu_model_init(csim_machine_catalogue(x->spec.machine), model, &m);
+  if (clock < 1) csim_gpu_model_slow(&m, clock);
   g_array_append_val(x->gpus, m);
   return (uint16_t)(x->gpus->len - 1);
 }
@@ -41,10 +44,12 @@ static const CsimTopoNode *dev_of(const CsimTopoNode *gpu) {
 
 static uint16_t model_of_rank(CsimExec *x, int rank) {
   const CsimTopoNode *gpu = csim_comm_gpu(x->spec.comm, rank), *dev = dev_of(gpu);
+  CsimRankPlace place = csim_comm_place(x->spec.comm, rank);
   char device[16];
   g_snprintf(device, sizeof device, "0x%04x", dev ? (unsigned)(dev->dev.device >> 32 & 0xffff) : 0);
   return gpu_index(x, csim_catalogue_gpu_model(csim_machine_catalogue(x->spec.machine), gpu->gpu.sm, dev ? dev->dev.nvlinks : 0,
-                                               dev && dev->dev.device ? device : NULL));
+                                               dev && dev->dev.device ? device : NULL),
+                   csim_machine_gpu_clock(x->spec.machine, (CsimGpuRef){place.machine, place.local_gpu}));
 }
 
 static const char *transport_name(CsimTransport t) {

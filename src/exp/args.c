@@ -7,7 +7,8 @@
 struct CsimRunArgs {
   CsimRunSpec spec;
   GStringChunk *text;
-  GPtrArray *overrides, *sets; /* "NAME=VALUE"; ended by NULL only in csim_run_args_spec */
+  GPtrArray *overrides, *sets; /* "NAME=VALUE"; ended by NULL */
+  GPtrArray *faults;           /* ended by NULL */
   gboolean min_given, max_given;
   char **environ; /* or NULL */
 };
@@ -18,6 +19,8 @@ CsimRunArgs *csim_run_args_new(void) {
   args->text = g_string_chunk_new(256);
   args->overrides = g_ptr_array_new();
   args->sets = g_ptr_array_new();
+  args->faults = g_ptr_array_new();
+  g_ptr_array_add(args->faults, NULL);
   g_ptr_array_add(args->overrides, NULL);
   g_ptr_array_add(args->sets, NULL);
   return args;
@@ -27,6 +30,7 @@ void csim_run_args_free(CsimRunArgs *args) {
   if (!args) return;
   g_ptr_array_unref(args->overrides);
   g_ptr_array_unref(args->sets);
+  g_ptr_array_unref(args->faults);
   g_string_chunk_free(args->text);
   g_strfreev(args->environ);
   g_free(args);
@@ -153,6 +157,10 @@ static gboolean add_assignment(CsimRunArgs *args, GPtrArray *array, const char *
 static gboolean set_env(CsimRunArgs *args, gsize field, const char *value, GError **error) {
   return add_assignment(args, args->overrides, value, error);
 }
+static gboolean set_fault(CsimRunArgs *args, gsize field, const char *value, GError **error) {
+  add_pair(args->faults, g_string_chunk_insert(args->text, value));
+  return TRUE;
+}
 static gboolean set_constant(CsimRunArgs *args, gsize field, const char *value, GError **error) {
   return add_assignment(args, args->sets, value, error);
 }
@@ -175,6 +183,8 @@ static const struct { const char *key; Setter set; gsize field; } settings[] = {
   {"nodes", set_count, AT(n_nodes)},
   {"gpus_per_node", set_count, AT(gpus_per_node)},
   {"gpus", set_text, AT(gpus)},
+  {"placement", set_text, AT(placement)},
+  {"fault", set_fault, 0},
   {"size", set_one_size, 0},
   {"min_bytes", set_size, AT(min_bytes)},
   {"max_bytes", set_size, AT(max_bytes)},
@@ -229,6 +239,7 @@ CsimRunSpec csim_run_args_spec(const CsimRunArgs *args) {
   spec.overrides = (const char *const *)args->overrides->pdata;
   spec.environ = (const char *const *)args->environ;
   spec.sets = (const char *const *)args->sets->pdata;
+  spec.faults = (const char *const *)args->faults->pdata;
   return spec;
 }
 

@@ -115,7 +115,7 @@ static gboolean check_packets(const CsimRunSpec *spec, CsimCluster *cluster, GEr
 }
 
 gboolean csim_inspect_check(GString *out, const CsimRunSpec *spec, guint *n, GError **error) {
-  g_autoptr(CsimCluster) cluster = csim_cluster_load(spec->target, spec->n_nodes, error);
+  g_autoptr(CsimCluster) cluster = csim_cluster_load_with(spec->target, &(CsimClusterOptions){spec->n_nodes, spec->placement, spec->faults, spec->seed}, error);
   if (!cluster) return FALSE;
   if (!check_packets(spec, cluster, error)) return FALSE;
   *n = append_findings(out, cluster->diag);

@@ -84,7 +84,9 @@ static gboolean load_all(CsimLoaded *loaded, const CsimRunSpec *spec, GError **e
   if (!loaded->env) return FALSE;
   loaded->catalogue = csim_catalogue_new(spec->catalogue_file, spec->sets, error);
   if (!loaded->catalogue) return FALSE;
-  loaded->cluster = csim_cluster_load(spec->target, spec->n_nodes, error);
+  CsimClusterOptions options = {spec->n_nodes, spec->placement, spec->faults, spec->seed};
+  loaded->cluster = csim_cluster_load_with(spec->target, &options, error);
+  loaded->seed = spec->seed;
   return loaded->cluster && load_comm(loaded, spec, error);
 }
 
@@ -103,6 +105,8 @@ CsimLoaded *csim_loaded_ref(CsimLoaded *loaded) {
   return loaded;
 }
 
+gboolean csim_loaded_fits(const CsimLoaded *loaded, uint64_t seed) { return !loaded->cluster->seeded || loaded->seed == seed; }
+
 void csim_loaded_unref(CsimLoaded *loaded) {
   if (!loaded || !g_atomic_int_dec_and_test(&loaded->refs)) return;
   csim_machine_free(loaded->machine);
@@ -120,7 +124,9 @@ void csim_loaded_unref(CsimLoaded *loaded) {
 /* Made by the first run that simulates: NCCL's own prediction needs none. */
 static const CsimMachine *shared_machine(CsimLoaded *loaded, GError **error) {
   g_mutex_lock(&loaded->mutex);
-  if (!loaded->machine && !loaded->no_machine) loaded->machine = csim_machine_new(loaded->cluster, loaded->catalogue, &loaded->no_machine);
+  CsimMachineOptions options = {.seed = loaded->seed};
+  if (!loaded->machine && !loaded->no_machine)
+    loaded->machine = csim_machine_new_with(loaded->cluster, loaded->catalogue, &options, &loaded->no_machine);
   const CsimMachine *machine = loaded->machine;
   if (!machine && error) *error = g_error_copy(loaded->no_machine);
   g_mutex_unlock(&loaded->mutex);

@@ -15,6 +15,7 @@ struct CsimLoaded {
   CsimComm *comm;
   CsimTuning *tuning;
   CsimCatalogue *catalogue;
+  uint64_t seed;        /* of what placements and faults draw */
   CsimMachine *machine; /* NULL until a run with a simulation asks for it */
   GError *no_machine;   /* or why there is none */
   GMutex mutex;         /* of the two above */

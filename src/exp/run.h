@@ -16,6 +16,8 @@ typedef struct {
   const char *target;
   guint n_nodes, gpus_per_node;       /* 0: as the target says */
   const char *gpus;                   /* "0,2,4" or NULL */
+  const char *placement;              /* "random,seed=3" (topo/placement.h) or NULL: the target's */
+  const char *const *faults;          /* "link:leaf0-spine1.0:rate=0.5" (topo/faults.h), NULL-ended, or NULL */
   CsimColl coll;
   CsimType type;
   CsimOp op;
@@ -78,6 +80,8 @@ typedef struct CsimLoaded CsimLoaded;
 CsimLoaded *csim_loaded_new(const CsimRunSpec *spec, GError **error);
 CsimLoaded *csim_loaded_ref(CsimLoaded *loaded);
 void csim_loaded_unref(CsimLoaded *loaded); /* NULL allowed */
+/* Is it what a spec alike but for the seed loads? Placements and faults may be drawn by the seed. */
+gboolean csim_loaded_fits(const CsimLoaded *loaded, uint64_t seed);
 /* As csim_run_new on what is loaded already; takes a reference. */
 CsimRun *csim_run_new_on(CsimLoaded *loaded, const CsimRunSpec *spec, GError **error);
 void csim_run_free(CsimRun *run);

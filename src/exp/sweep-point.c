@@ -57,12 +57,12 @@ static char *machine_text(const CsimDescription *d) {
   return g_string_free(text, FALSE);
 }
 
-static CsimLoaded *find(CsimShare *share, const char *text) {
+static CsimLoaded *find(CsimShare *share, const char *text, uint64_t seed) {
   CsimLoaded *found = NULL;
   g_mutex_lock(&share->mutex);
   for (GList *link = share->entries.head; link && !found; link = link->next) {
     Entry *entry = (Entry *)link->data;
-    if (strcmp(entry->text, text)) continue;
+    if (strcmp(entry->text, text) || !csim_loaded_fits(entry->loaded, seed)) continue;
     found = csim_loaded_ref(entry->loaded);
     g_queue_unlink(&share->entries, link);
     g_queue_push_head_link(&share->entries, link);
@@ -84,7 +84,7 @@ static void remember(CsimShare *share, char *text, CsimLoaded *loaded) {
 /* A reference for the caller. */
 static CsimLoaded *load(CsimShare *share, const CsimDescription *d, const CsimRunSpec *spec, GError **error) {
   g_autofree char *text = machine_text(d);
-  CsimLoaded *loaded = find(share, text);
+  CsimLoaded *loaded = find(share, text, spec->seed);
   if (loaded) return loaded;
   loaded = csim_loaded_new(spec, error);
   if (loaded) remember(share, g_steal_pointer(&text), loaded);

@@ -70,7 +70,7 @@ static void init_ports(const CsimCatalogue *c, const char *model, CsimGpuModel *
 }
 
 void csim_gpu_model_init(const CsimCatalogue *c, const char *model, CsimGpuModel *m) {
-  *m = (CsimGpuModel){.name = g_intern_string(model)};
+  *m = (CsimGpuModel){.name = g_intern_string(model), .clock = 1};
   init_simple(c, model, &m->simple);
   init_lines(c, model, m);
   init_ports(c, model, m);
@@ -87,4 +87,27 @@ void csim_gpu_model_init(const CsimCatalogue *c, const char *model, CsimGpuModel
   m->stagger = csim_catalogue_time(c, "host.stagger");
   m->jitter = csim_catalogue_number(c, "host.jitter");
   m->launch_norm = csim_catalogue_number(c, "host.launch_norm");
+}
+
+static void slow_times(CsimTime *const *times, gsize n, double clock) {
+  for (gsize i = 0; i < n; i++) *times[i] = (CsimTime)((double)*times[i] / clock);
+}
+
+static void slow_ll(CsimGpuLl *ll, double clock) {
+  CsimTime *const times[] = {&ll->a, &ll->per_warp, &ll->o, &ll->o_one, &ll->t0, &ll->t0_threads};
+  slow_times(times, G_N_ELEMENTS(times), clock);
+}
+
+void csim_gpu_model_slow(CsimGpuModel *m, double clock) {
+  CsimGpuSimple *s = &m->simple;
+  CsimTime *const times[] = {&s->o, &s->o_empty, &s->t_min, &s->post, &s->t0, &s->t0_bytes, &m->nvls_o, &m->nvls_t0};
+  slow_times(times, G_N_ELEMENTS(times), clock);
+  s->base_ps /= clock;
+  s->source_ps /= clock;
+  s->local_dst_ps /= clock;
+  s->remote_dst_ps /= clock;
+  s->tree_units *= clock;
+  slow_ll(&m->ll, clock);
+  slow_ll(&m->ll128, clock);
+  m->clock = clock;
 }

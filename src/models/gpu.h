@@ -64,6 +64,7 @@ typedef struct {
 
 typedef struct {
   const char *name;       /* catalogue model, "h100" */
+  double clock;           /* share of its usual clock: 1, or less after csim_gpu_model_slow */
   CsimGpuSimple simple;
   CsimGpuLl ll, ll128;
   CsimTime flag;          /* = hop_latency: flag one way between two slices over NVLink, with the barrier that releases the block */
@@ -89,6 +90,10 @@ typedef struct {
 
 /* model: a name that csim_catalogue_gpu_model returns. Aborts on a name that is not in the catalogue (a bug). */
 void csim_gpu_model_init(const CsimCatalogue *catalogue, const char *model, CsimGpuModel *out);
+
+/* Slows what the channel workers do to `clock` of its usual speed, 0 < clock <= 1: copies, reductions, and the instructions around them. NVLink, memory
+ * and the host keep their own clocks. Once a model. */
+void csim_gpu_model_slow(CsimGpuModel *gpu, double clock);
 
 /* ps per payload byte of one Simple op by a full block of 512 threads. n_sources, n_local, n_remote: as in the op. */
 static inline double csim_gpu_simple_ps_per_byte(const CsimGpuSimple *s, int n_sources, int n_local, int n_remote) {

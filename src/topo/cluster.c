@@ -2,7 +2,7 @@
 
 #include "models/embedded.h"
 #include "topo/cluster-build.h"
-#include "topo/nccl-xml.h"
+#include "topo/faults.h"
 #include <string.h>
 
 static const CsimShippedNode shipped[] = {
@@ -56,24 +56,52 @@ CsimCluster *csim_cluster_new(const char *name) {
   CsimCluster *cluster = g_new0(CsimCluster, 1);
   cluster->name = g_strdup(name);
   cluster->systems = g_ptr_array_new_with_free_func(free_system);
+  cluster->sources = g_ptr_array_new_with_free_func(g_free);
+  cluster->place_position = g_new0(guint, 1);
+  cluster->faults = g_array_new(FALSE, FALSE, sizeof(CsimFault));
   cluster->diag = csim_diag_new();
   return cluster;
+}
+
+static void free_array(GArray *array) {
+  if (array != NULL) g_array_unref(array);
 }
 
 void csim_cluster_free(CsimCluster *cluster) {
   if (cluster == NULL) return;
   g_ptr_array_unref(cluster->systems);
+  g_ptr_array_unref(cluster->sources);
   csim_diag_free(cluster->diag);
-  g_free(cluster->node_system);
-  g_free(cluster->name);
-  g_free(cluster);
+  for (guint i = 0; i < cluster->n_places; i++) g_free(cluster->place_name[i]);
+  free_array(cluster->fabric.links);
+  free_array(cluster->fabric.attach);
+  free_array(cluster->faults);
+  gpointer owned[] = {cluster->node_system, cluster->node_hardware, cluster->node_place, cluster->place_position, cluster->place_name,
+                      cluster->name, cluster};
+  for (guint i = 0; i < G_N_ELEMENTS(owned); i++) g_free(owned[i]);
 }
 
-void csim_cluster_add_nodes(CsimCluster *cluster, CsimSystem *system, guint count) {
+guint csim_cluster_add_system(CsimCluster *cluster, CsimSystem *system, const char *source) {
   g_ptr_array_add(cluster->systems, system);
-  cluster->node_system = g_renew(guint, cluster->node_system, cluster->n_nodes + count);
-  for (guint i = 0; i < count; i++) cluster->node_system[cluster->n_nodes + i] = cluster->systems->len - 1;
-  cluster->n_nodes += count;
+  g_ptr_array_add(cluster->sources, g_strdup(source));
+  return cluster->systems->len - 1;
+}
+
+void csim_cluster_add_nodes(CsimCluster *cluster, CsimSystem *system, const char *source, guint count, const GPtrArray *names) {
+  guint first = cluster->n_places, all = first + count, hosts = (guint)MAX(system->n_hosts, 1);
+  guint index = csim_cluster_add_system(cluster, system, source);
+  cluster->node_system = g_renew(guint, cluster->node_system, all);
+  cluster->node_hardware = g_renew(guint, cluster->node_hardware, all);
+  cluster->node_place = g_renew(guint, cluster->node_place, all);
+  cluster->place_position = g_renew(guint, cluster->place_position, all + 1);
+  cluster->place_name = g_renew(char *, cluster->place_name, all);
+  for (guint i = first; i < all; i++) {
+    cluster->node_system[i] = cluster->node_hardware[i] = index;
+    cluster->node_place[i] = i;
+    cluster->place_position[i + 1] = cluster->place_position[i] + hosts;
+    cluster->place_name[i] = names != NULL ? g_strdup((const char *)g_ptr_array_index(names, i - first)) : g_strdup_printf("node%u", i);
+  }
+  cluster->n_nodes = cluster->n_places = all;
 }
 
 /* --- nodes ------------------------------------------------------------------- */
@@ -96,24 +124,22 @@ static void unknown_node(const char *name, GError **error) {
                  nearest != NULL ? "'?)" : "", list);
 }
 
-static CsimSystem *open_shipped(CsimCluster *cluster, const char *name, GError **error) {
-  const CsimEmbedded *file = find_embedded(name);
-  if (file == NULL) {
-    unknown_node(name, error);
-    return NULL;
-  }
-  g_autoptr(CsimNcclXml) xml =
-      csim_nccl_xml_parse(file->name, file->text, file->length, cluster->diag, error);
-  CsimSystem *system = xml != NULL ? csim_system_from_xml(xml, cluster->diag, NULL, error) : NULL;
-  if (system == NULL) return NULL;
-  g_free(system->name);
-  system->name = g_strdup(name);
-  return system;
+CsimNcclXml *csim_cluster_open_xml(const char *text, CsimDiag *diag, GError **error) {
+  if (g_str_has_suffix(text, ".xml")) return csim_nccl_xml_load(text, diag, error);
+  const CsimEmbedded *file = find_embedded(text);
+  if (file != NULL) return csim_nccl_xml_parse(file->name, file->text, file->length, diag, error);
+  unknown_node(text, error);
+  return NULL;
 }
 
 CsimSystem *csim_cluster_open_node(CsimCluster *cluster, const char *text, GError **error) {
-  if (!g_str_has_suffix(text, ".xml")) return open_shipped(cluster, text, error);
-  return csim_system_load(text, cluster->diag, error);
+  if (g_str_has_suffix(text, ".xml")) return csim_system_load(text, cluster->diag, error);
+  g_autoptr(CsimNcclXml) xml = csim_cluster_open_xml(text, cluster->diag, error);
+  CsimSystem *system = xml != NULL ? csim_system_from_xml(xml, cluster->diag, NULL, error) : NULL;
+  if (system == NULL) return NULL;
+  g_free(system->name);
+  system->name = g_strdup(text);
+  return system;
 }
 
 /* --- the default fabric ------------------------------------------------------ */
@@ -171,25 +197,50 @@ static gboolean split_count(const char *target, char **name, guint *count, GErro
   return FALSE;
 }
 
-static gboolean load(CsimCluster *cluster, const char *name, guint count, GError **error) {
-  if (name[0] == '{' || g_str_has_suffix(name, ".json")) return csim_cluster_read_json(cluster, name, count, error);
+static gboolean load(CsimCluster *cluster, const char *name, guint count, const CsimClusterOptions *options, CsimPlacement *placement,
+                     GError **error) {
+  guint nodes = options->n_nodes > 0 ? options->n_nodes : count;
+  gboolean placed = options->placement != NULL;
+  if (name[0] == '{' || g_str_has_suffix(name, ".json")) return csim_cluster_read_json(cluster, name, nodes, placed, placement, error);
   CsimSystem *system = csim_cluster_open_node(cluster, name, error);
   if (system == NULL) return FALSE;
-  csim_cluster_add_nodes(cluster, system, MAX(count, 1));
+  csim_cluster_add_nodes(cluster, system, name, MAX(placed ? count : nodes, 1), NULL);
   cluster->fabric = csim_cluster_default_fabric(cluster);
   return TRUE;
 }
 
-CsimCluster *csim_cluster_load(const char *target, guint n_nodes, GError **error) {
+/* The command line's placement replaces the file's; -N is then the job's nodes. */
+static gboolean choose_placement(const CsimClusterOptions *options, CsimPlacement *placement, GError **error) {
+  if (options->placement != NULL) {
+    csim_placement_clear(placement);
+    if (!csim_placement_parse(options->placement, placement, error)) return FALSE;
+  }
+  if (placement->given && options->n_nodes > 0) placement->nodes = options->n_nodes;
+  return TRUE;
+}
+
+static gboolean finish(CsimCluster *cluster, const CsimClusterOptions *options, CsimPlacement *placement, GError **error) {
+  for (guint i = 0; options->faults != NULL && options->faults[i] != NULL; i++)
+    if (!csim_fault_parse(options->faults[i], cluster->faults, error)) return FALSE;
+  return csim_faults_apply_nodes(cluster, error) && choose_placement(options, placement, error) &&
+         csim_placement_apply(placement, options->seed, cluster, error);
+}
+
+CsimCluster *csim_cluster_load_with(const char *target, const CsimClusterOptions *options, GError **error) {
   g_autoptr(CsimCluster) cluster = csim_cluster_new(target);
   g_autofree char *name = NULL;
   guint count = 0;
+  CsimPlacement placement = {0};
   if (!split_count(target, &name, &count, error)) return NULL;
-  if (n_nodes > CSIM_CLUSTER_MAX_NODES) {
-    csim_error_set(error, CSIM_ERROR_LIMIT, CSIM_LOC_NONE, "%u nodes; allowed: 1 to %d", n_nodes,
-                   CSIM_CLUSTER_MAX_NODES);
+  if (options->n_nodes > CSIM_CLUSTER_MAX_NODES) {
+    csim_error_set(error, CSIM_ERROR_LIMIT, CSIM_LOC_NONE, "%u nodes; allowed: 1 to %d", options->n_nodes, CSIM_CLUSTER_MAX_NODES);
     return NULL;
   }
-  if (!load(cluster, name, n_nodes > 0 ? n_nodes : count, error)) return NULL;
-  return g_steal_pointer(&cluster);
+  gboolean ok = load(cluster, name, count, options, &placement, error) && finish(cluster, options, &placement, error);
+  csim_placement_clear(&placement);
+  return ok ? g_steal_pointer(&cluster) : NULL;
+}
+
+CsimCluster *csim_cluster_load(const char *target, guint n_nodes, GError **error) {
+  return csim_cluster_load_with(target, &(CsimClusterOptions){.n_nodes = n_nodes, .seed = 1}, error);
 }

@@ -1,5 +1,6 @@
 #include "topo/machine-fabric.h"
 
+#include "topo/cluster-fabric.h"
 #include "topo/node-links.h"
 
 /* Ids: node 0's links, node 1's, ..., then the fabric's. Nodes of one kind have equally many, so that an id is found without a table
@@ -12,37 +13,28 @@ struct CsimMachine {
   GPtrArray *kinds; /* CsimNodeLinks*, as cluster->systems */
   guint uniform;    /* links a node if there is one kind, else 0 */
   guint *first;     /* [n_nodes + 1] first id of a node; NULL if uniform */
-  guint *position;  /* [n_nodes] position of its first host in the fabric; NULL if uniform */
   guint fabric_first;
 };
 
 /* --- building ---------------------------------------------------------------- */
 
 static const CsimNodeLinks *kind_of(const CsimMachine *m, guint node) {
-  return (const CsimNodeLinks *)g_ptr_array_index(m->kinds, m->cluster->node_system[node]);
-}
-
-static guint hosts_of(const CsimNodeLinks *n) {
-  return (guint)MAX(n->system->n_hosts, 1);
+  return (const CsimNodeLinks *)g_ptr_array_index(m->kinds, m->cluster->node_hardware[node]);
 }
 
 static void number_links(CsimMachine *m) {
-  guint nodes = m->cluster->n_nodes, id = 0, position = 0;
+  guint nodes = m->cluster->n_nodes, id = 0;
   if (m->kinds->len == 1) {
     m->uniform = kind_of(m, 0)->links->len;
     m->fabric_first = m->uniform * nodes;
     return;
   }
   m->first = g_new(guint, nodes + 1);
-  m->position = g_new(guint, nodes + 1);
   for (guint i = 0; i < nodes; i++) {
     m->first[i] = id;
-    m->position[i] = position;
     id += kind_of(m, i)->links->len;
-    position += hosts_of(kind_of(m, i));
   }
   m->first[nodes] = id;
-  m->position[nodes] = position;
   m->fabric_first = id;
 }
 
@@ -50,31 +42,18 @@ static guint first_id(const CsimMachine *m, guint node) {
   return m->first != NULL ? m->first[node] : node * m->uniform;
 }
 
-static guint position_of(const CsimMachine *m, guint node) {
-  return m->position != NULL ? m->position[node] : node * hosts_of(kind_of(m, node));
-}
-
-static gboolean make_fabric(CsimMachine *m, GError **error) {
-  guint rails = 0;
-  CsimRate line = 0;
-  for (guint k = 0; k < m->kinds->len; k++) {
-    const CsimNodeLinks *kind = (const CsimNodeLinks *)g_ptr_array_index(m->kinds, k);
-    for (guint i = 0; i < kind->nets->len; i++) {
-      rails = MAX(rails, g_array_index(kind->nets, CsimNodeNet, i).rail + 1);
-      line = MAX(line, g_array_index(kind->nets, CsimNodeNet, i).line_rate);
-    }
-  }
-  guint last = m->cluster->n_nodes - 1;
-  guint positions = position_of(m, last) + hosts_of(kind_of(m, last));
-  return csim_fabric_init(&m->cluster->fabric, rails, positions, line, m->catalogue, &m->net, &m->fabric,
-                          error);
+static gboolean make_fabric(CsimMachine *m, const CsimMachineOptions *options, GError **error) {
+  if (!csim_cluster_make_fabric(m->cluster, m->catalogue, &m->net, &m->fabric, error)) return FALSE;
+  m->fabric.keep_all = options->keep_all;
+  return csim_fabric_break(&m->fabric, m->cluster, options->seed, error);
 }
 
 static void free_kind(gpointer kind) {
   csim_node_links_free((CsimNodeLinks *)kind);
 }
 
-CsimMachine *csim_machine_new(const CsimCluster *cluster, const CsimCatalogue *catalogue, GError **error) {
+CsimMachine *csim_machine_new_with(const CsimCluster *cluster, const CsimCatalogue *catalogue, const CsimMachineOptions *options,
+                                   GError **error) {
   g_autoptr(CsimMachine) m = g_new0(CsimMachine, 1);
   m->cluster = cluster;
   m->catalogue = catalogue;
@@ -86,15 +65,19 @@ CsimMachine *csim_machine_new(const CsimCluster *cluster, const CsimCatalogue *c
     g_ptr_array_add(m->kinds, csim_node_links_new((const CsimSystem *)g_ptr_array_index(cluster->systems, i),
                                                   catalogue, &m->net));
   number_links(m);
-  if (!make_fabric(m, error)) return NULL;
+  if (!make_fabric(m, options, error)) return NULL;
   return g_steal_pointer(&m);
+}
+
+CsimMachine *csim_machine_new(const CsimCluster *cluster, const CsimCatalogue *catalogue, GError **error) {
+  return csim_machine_new_with(cluster, catalogue, &(CsimMachineOptions){.seed = 1}, error);
 }
 
 void csim_machine_free(CsimMachine *m) {
   if (m == NULL) return;
   g_ptr_array_unref(m->kinds);
+  csim_fabric_clear(&m->fabric);
   g_free(m->first);
-  g_free(m->position);
   g_free(m);
 }
 
@@ -110,6 +93,19 @@ const CsimCatalogue *csim_machine_catalogue(const CsimMachine *m) {
 
 const CsimNetModel *csim_machine_net(const CsimMachine *m) {
   return &m->net;
+}
+
+guint csim_machine_fabric_links(const CsimMachine *m, CsimLinkId *first) {
+  *first = m->fabric_first;
+  return m->fabric.n_links;
+}
+
+gboolean csim_machine_balances(const CsimMachine *m) {
+  return csim_fabric_balances(&m->fabric);
+}
+
+gboolean csim_machine_spreads(const CsimMachine *m) {
+  return csim_fabric_spreads(&m->fabric);
 }
 
 guint csim_machine_n_links(const CsimMachine *m) {
@@ -176,9 +172,9 @@ char *csim_machine_link_name(const CsimMachine *m, CsimLinkId id) {
   const CsimNodeLinks *kind = kind_of(m, node);
   const CsimNodeLink *l = &g_array_index(kind->links, CsimNodeLink, id - first_id(m, node));
   g_autofree char *from = describe(kind, l->from);
-  if (l->to == NULL) return g_strdup_printf("node%u/%s %s", node, from, what(l->kind));
+  if (l->to == NULL) return g_strdup_printf("%s/%s %s", csim_cluster_node_name(m->cluster, node), from, what(l->kind));
   g_autofree char *to = describe(kind, l->to);
-  return g_strdup_printf("node%u/%s>%s %s", node, from, to, what(l->kind));
+  return g_strdup_printf("%s/%s>%s %s", csim_cluster_node_name(m->cluster, node), from, to, what(l->kind));
 }
 
 /* --- GPUs -------------------------------------------------------------------- */
@@ -195,6 +191,11 @@ static const CsimNodeNet *net_at(const CsimMachine *m, CsimNicRef nic) {
 
 const char *csim_machine_gpu_model(const CsimMachine *m, CsimGpuRef gpu) {
   return gpu_at(m, gpu)->model;
+}
+
+double csim_machine_gpu_clock(const CsimMachine *m, CsimGpuRef gpu) {
+  const CsimTopoNode *dev = gpu_at(m, gpu)->dev;
+  return dev != NULL && dev->dev.clock > 0 ? dev->dev.clock : 1;
 }
 
 guint csim_machine_gpu_nvlinks(const CsimMachine *m, CsimGpuRef gpu) {
@@ -215,9 +216,9 @@ gboolean csim_machine_nvlink_ports(const CsimMachine *m, CsimGpuRef gpu, CsimLin
 /* Ids of the node kind become the machine's. */
 static gboolean finish(const CsimMachine *m, guint node, gboolean ok, CsimRoute *route, GError **error) {
   if (!ok) {
-    csim_error_set(error, CSIM_ERROR_ROUTE, CSIM_LOC_NONE, "node %u: %s", node,
+    csim_error_set(error, CSIM_ERROR_ROUTE, CSIM_LOC_NONE, "%s: %s", csim_cluster_node_name(m->cluster, node),
                    route->n > G_N_ELEMENTS(route->link)
-                       ? "a way of more than 12 links; allowed: fewer PCIe switches in a row"
+                       ? "a way of more than 48 links; allowed: fewer PCIe switches in a row"
                        : "no way between two devices that must talk");
     return FALSE;
   }
@@ -307,14 +308,14 @@ gboolean csim_machine_route_nic(const CsimMachine *m, CsimGpuRef gpu, CsimNicRef
 
 static CsimEndpoint endpoint(const CsimMachine *m, CsimNicRef nic) {
   const CsimNodeNet *net = net_at(m, nic);
-  return (CsimEndpoint){net->rail, position_of(m, nic.node) + net->host};
+  return (CsimEndpoint){net->rail, csim_cluster_position(m->cluster, nic.node) + net->host};
 }
 
-gboolean csim_machine_route_fabric(const CsimMachine *m, CsimNicRef from, CsimNicRef to, uint32_t flow_hash,
+gboolean csim_machine_route_fabric(const CsimMachine *m, CsimNicRef from, CsimNicRef to, uint32_t flow_hash, uint32_t *loads,
                                    CsimRoute *out, GError **error) {
   CsimFabricPath path;
   *out = (CsimRoute){0};
-  if (!csim_fabric_path(&m->fabric, endpoint(m, from), endpoint(m, to), flow_hash, &path, error))
+  if (!csim_fabric_path(&m->fabric, endpoint(m, from), endpoint(m, to), flow_hash, loads, &path, error))
     return FALSE;
   out->link[out->n++] = (CsimFlowLink){first_id(m, from.node) + net_at(m, from)->out, 1};
   for (guint i = 0; i < path.n; i++) out->link[out->n++] = (CsimFlowLink){m->fabric_first + path.link[i], 1};
@@ -347,7 +348,7 @@ guint csim_machine_leaf(const CsimMachine *m, CsimNicRef nic) {
 
 gboolean csim_machine_switches(const CsimMachine *m, CsimNicRef from, CsimNicRef to, guint *n, GError **error) {
   CsimFabricPath path;
-  if (!csim_fabric_path(&m->fabric, endpoint(m, from), endpoint(m, to), 0, &path, error)) return FALSE;
+  if (!csim_fabric_path(&m->fabric, endpoint(m, from), endpoint(m, to), 0, NULL, &path, error)) return FALSE;
   *n = path.switches;
   return TRUE;
 }

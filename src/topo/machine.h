@@ -33,10 +33,16 @@ typedef struct {
 
 typedef struct {
   guint n;
-  CsimFlowLink link[12];
+  CsimFlowLink link[48];
   CsimTime latency; /* propagation and switch latency along the way, beyond one NVLink hop, which flag latencies contain */
 } CsimRoute;
 
+typedef struct {
+  uint64_t seed;     /* of random faults that have none */
+  gboolean keep_all; /* leave no link of the fabric out of routes: for maps of link loads */
+} CsimMachineOptions;
+/* CSIM_ERROR_LIMIT for a fabric too small for its nodes, CSIM_ERROR_REFERENCE for a fault on what is not there. */
+CsimMachine *csim_machine_new_with(const CsimCluster *cluster, const CsimCatalogue *catalogue, const CsimMachineOptions *options, GError **error);
 CsimMachine *csim_machine_new(const CsimCluster *cluster, const CsimCatalogue *catalogue, GError **error);
 void csim_machine_free(CsimMachine *machine);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CsimMachine, csim_machine_free)
@@ -45,7 +51,13 @@ const CsimCluster *csim_machine_cluster(const CsimMachine *m);
 const CsimCatalogue *csim_machine_catalogue(const CsimMachine *m);
 guint csim_machine_n_links(const CsimMachine *m);
 CsimRes csim_machine_link(const CsimMachine *m, CsimLinkId id);
-/* "node3/gpu2 NVLink out", "leaf0-spine1 up": for traces and --explain. Caller frees. */
+/* The fabric's links are *first .. *first + the result - 1. */
+guint csim_machine_fabric_links(const CsimMachine *m, CsimLinkId *first);
+/* Do routes over the fabric depend on how many others there are (`loads` of csim_machine_route_fabric)? */
+gboolean csim_machine_balances(const CsimMachine *m);
+/* Can flows of one pair of NICs take different ways, by their hash? */
+gboolean csim_machine_spreads(const CsimMachine *m);
+/* "node3/gpu2 NVLink out", "leaf0-spine1.0 up": for traces and --explain. Caller frees. */
 char *csim_machine_link_name(const CsimMachine *m, CsimLinkId id);
 
 typedef struct { guint node, local; } CsimGpuRef, CsimNicRef;
@@ -53,6 +65,8 @@ typedef struct { guint node, local; } CsimGpuRef, CsimNicRef;
 /* The catalogue's model of a GPU ("h100", for csim_gpu_model_init), and its NVLinks in all. */
 const char *csim_machine_gpu_model(const CsimMachine *m, CsimGpuRef gpu);
 guint csim_machine_gpu_nvlinks(const CsimMachine *m, CsimGpuRef gpu);
+/* Share of its usual clock at which the GPU runs: 1 unless a fault says less. */
+double csim_machine_gpu_clock(const CsimMachine *m, CsimGpuRef gpu);
 /* Adapters, proxies and sockets of the cluster's transport and MTU. */
 const CsimNetModel *csim_machine_net(const CsimMachine *m);
 
@@ -69,8 +83,10 @@ gboolean csim_machine_route_shm(const CsimMachine *m, CsimGpuRef from, CsimGpuRe
 /* Between GPU and NIC inside a node, one direction; if !gdr between the GPU's host memory and the NIC (the other half, GPU to its own
  * host memory and back, is csim_machine_route_shm with from = to). */
 gboolean csim_machine_route_nic(const CsimMachine *m, CsimGpuRef gpu, CsimNicRef nic, gboolean gdr, gboolean to_nic, CsimRoute *out, GError **error);
-/* NIC to NIC over the fabric. flow_hash: entropy for ECMP (QP, channel). */
-gboolean csim_machine_route_fabric(const CsimMachine *m, CsimNicRef from, CsimNicRef to, uint32_t flow_hash, CsimRoute *out, GError **error);
+/* NIC to NIC over the fabric. flow_hash: entropy for ECMP (seed, channel, QP). loads: flows on each of the fabric's links so far, which a fabric
+ * that balances looks at and counts up; NULL: none. */
+gboolean csim_machine_route_fabric(const CsimMachine *m, CsimNicRef from, CsimNicRef to, uint32_t flow_hash, uint32_t *loads, CsimRoute *out,
+                                   GError **error);
 /* Where a NIC hangs: its rate on the line (bits as bytes/s), the number of its leaf switch, and how many switches a message to another
  * NIC passes (1: both on one leaf). For trees in the switches. */
 CsimRate csim_machine_nic_line(const CsimMachine *m, CsimNicRef nic);

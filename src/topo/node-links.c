@@ -174,13 +174,10 @@ static void add_ports(const Maker *m) {
   }
 }
 
-/* Rail of a NIC: the described one, else its place among its host's NICs. */
 static void add_net(const Maker *m, guint i) {
   const CsimTopoNode *node = csim_system_node(m->n->system, CSIM_NODE_NET, i);
   CsimNodeNet net = {.nic = neighbour(node, CSIM_NODE_NIC, NULL), .host = (guint)csim_node_host(node)};
-  for (guint k = 0; k < i; k++)
-    net.rail += csim_node_host(csim_system_node(m->n->system, CSIM_NODE_NET, k)) == (int)net.host;
-  if (node->net.rail >= 0) net.rail = (guint)node->net.rail;
+  net.rail = csim_net_rail(m->n->system, i);
   net.line_rate = (CsimRate)((double)node->net.bw * 1e9);
   double payload = (double)csim_net_payload_rate(m->net, net.line_rate);
   net.out = add_rate(m->n, CSIM_RES_NIC_OUT, payload, node, NULL);

@@ -40,7 +40,18 @@ static gboolean has_packets(const CsimMachine *m) {
   return transport == CSIM_TRANSPORT_IB || transport == CSIM_TRANSPORT_ROCE;
 }
 
+/* Of fabrics the packet level knows trees of one plane. Adaptive routing looks at all cables there, so none may be down. */
+static gboolean known_shape(const CsimMachine *m, GError **error) {
+  const CsimFabric *f = csim_machine_fabric(m);
+  const char *what = f->graph != NULL ? "dragonflies, tori and lists of links" : f->planes > 1 ? "several planes" : NULL;
+  for (guint i = 0; f->health != NULL && what == NULL && f->routing == CSIM_ROUTING_ADAPTIVE && i < csim_fabric_n_cables(f); i++)
+    if (f->health[i] <= 0) what = "cables that are down under adaptive routing";
+  if (what != NULL) csim_error_set(error, CSIM_ERROR_UNSUPPORTED, CSIM_LOC_NONE, "the packet level does not know %s; allowed: with --fidelity flow", what);
+  return what == NULL;
+}
+
 static gboolean plan_of(const CsimMachine *m, const CsimPacketMachine *d, const CsimPacketOptions *options, CsimPacketPlan *plan, GError **error) {
+  if (!known_shape(m, error)) return FALSE;
   if (has_packets(m)) return csim_packet_plan(&csim_machine_cluster(m)->fabric.packet, d, options, csim_machine_catalogue(m), plan, error);
   csim_error_set(error, CSIM_ERROR_UNSUPPORTED, CSIM_LOC_NONE,
                  "the packet level does not know %s; allowed: ib, roce (--fidelity flow simulates the others)",
@@ -97,7 +108,7 @@ static void add_nodes(CsimPacketFabric *p, const CsimPktSwitch *tier) {
   const CsimFabric *f = p->fabric;
   for (guint n = 0; n < csim_machine_cluster(p->machine)->n_nodes; n++)
     for (guint i = 0; i < csim_machine_n_nics(p->machine, n); i++) {
-      g_autofree char *name = g_strdup_printf("node%u/nic%u", n, i);
+      g_autofree char *name = g_strdup_printf("%s/nic%u", csim_cluster_node_name(csim_machine_cluster(p->machine), n), i);
       csim_pkt_add_host(p->net, name);
     }
   for (guint l = 0; l < p->n_leaves; l++) {
@@ -131,17 +142,26 @@ static void connect_nics(CsimPacketFabric *p) {
     }
 }
 
+/* A cable with what faults have left of it; one that is down is on no way, and keeps its rate. */
+static CsimPktCable cable_of(const CsimPacketFabric *p, guint cable, CsimRate rate, CsimTime delay) {
+  double health = p->fabric->health != NULL ? p->fabric->health[cable] : 1;
+  return (CsimPktCable){(CsimRate)((double)rate * (health > 0 ? health : 1)), delay, csim_machine_cluster(p->machine)->fabric.packet.loss};
+}
+
 static void connect_switches(CsimPacketFabric *p, CsimRate rate) {
   const CsimFabric *f = p->fabric;
-  double loss = csim_machine_cluster(p->machine)->fabric.packet.loss;
-  CsimPktCable leaf = {rate, f->cable_spine, loss}, core = {rate, f->cable_core, loss};
   p->leaf_ports = csim_pkt_n_ports(p->net);
   for (guint l = 0; f->tiers > 1 && l < f->leaves; l++)
-    for (guint c = 0; c < f->up; c++) csim_pkt_connect(p->net, leaf_node(p, l), spine_node(p, l / f->leaves_per_pod, c % f->spines), &leaf);
+    for (guint c = 0; c < f->up; c++) {
+      CsimPktCable cable = cable_of(p, l * f->up + c, rate, f->cable_spine);
+      csim_pkt_connect(p->net, leaf_node(p, l), spine_node(p, l / f->leaves_per_pod, c % f->spines), &cable);
+    }
   p->core_ports = csim_pkt_n_ports(p->net);
   for (guint s = 0; f->tiers > 2 && s < p->pods * f->spines; s++)
-    for (guint c = 0; c < f->core_up; c++)
-      csim_pkt_connect(p->net, spine_node(p, s / f->spines, s % f->spines), core_node(p, s % f->spines, c), &core);
+    for (guint c = 0; c < f->core_up; c++) {
+      CsimPktCable cable = cable_of(p, f->leaves * f->up + s * f->core_up + c, rate, f->cable_core);
+      csim_pkt_connect(p->net, spine_node(p, s / f->spines, s % f->spines), core_node(p, s % f->spines, c), &cable);
+    }
 }
 
 CsimPacketFabric *csim_packet_fabric_new(const CsimMachine *machine, CsimEngine *engine, const CsimPacketOptions *options, GError **error) {
@@ -198,7 +218,7 @@ guint csim_packet_fabric_qp(CsimPacketFabric *p, CsimNicRef from, CsimNicRef to,
   CsimEndpoint a = csim_machine_nic_endpoint(p->machine, from), b = csim_machine_nic_endpoint(p->machine, to);
   guint src = host_of(p, from), dst = host_of(p, to), there[CSIM_PKT_MAX_HOPS], back[CSIM_PKT_MAX_HOPS];
   CsimFabricPath path, way_back;
-  if (!csim_fabric_path(p->fabric, a, b, flow_hash, &path, error) || !csim_fabric_path(p->fabric, b, a, flow_hash, &way_back, error))
+  if (!csim_fabric_path(p->fabric, a, b, flow_hash, NULL, &path, error) || !csim_fabric_path(p->fabric, b, a, flow_hash, NULL, &way_back, error))
     return G_MAXUINT32;
   gboolean adaptive = csim_machine_cluster(p->machine)->fabric.routing == CSIM_ROUTING_ADAPTIVE;
   CsimPktQpSpec spec = {.path = there, .back = back, .routing = adaptive ? CSIM_PKT_ADAPTIVE : CSIM_PKT_ONE_PATH};

@@ -228,3 +228,13 @@ char *csim_node_name(const CsimSystem *system, const CsimTopoNode *node) {
   if (system->n_hosts <= 1) return g_strdup_printf("%s/%s", csim_node_type_name(node->type), local);
   return g_strdup_printf("%s/%d-%s", csim_node_type_name(node->type), csim_node_host(node), local);
 }
+
+guint csim_net_rail(const CsimSystem *system, guint net) {
+  const CsimTopoNode *node = csim_system_node(system, CSIM_NODE_NET, net);
+  guint rail = 0;
+  if (node->net.place > 0) return (guint)node->net.place - 1;
+  if (node->net.rail >= 0) return (guint)node->net.rail;
+  for (guint k = 0; k < net; k++)
+    rail += csim_node_host(csim_system_node(system, CSIM_NODE_NET, k)) == csim_node_host(node);
+  return rail;
+}

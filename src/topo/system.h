@@ -45,12 +45,14 @@ struct CsimTopoNode {
   char *label;  /* NET: name of the device ("mlx5_0"); CPU: affinity mask as written; else NULL */
   union {
     struct { int dev, rank, sm, gdr, mlopart; } gpu; /* rank: the XML's; nccl renumbers. gdr: -1 not given */
-    struct { int dev, sm; uint64_t device; int nvlinks; uint64_t bus; int partitions; } dev; /* physical GPU; dev: NVML index;
-                  * device: v<<48|d<<32|sv<<16|sd; nvlinks: sum of the counts; partitions: memory-locality parts of this GPU (1) */
+    struct { int dev, sm; uint64_t device; int nvlinks; uint64_t bus; int partitions;
+             double clock; } dev; /* physical GPU; dev: NVML index;
+                  * device: v<<48|d<<32|sv<<16|sd; nvlinks: sum of the counts; partitions: memory-locality parts of this GPU (1);
+                  * clock: share of its usual clock that a slow GPU has, 0: all of it */
     struct { uint64_t device; } pci;
     struct { int arch, vendor, model; int numa; } cpu; /* model 1..4: Intel generation class (oracle README) */
     struct { int dev; uint64_t asic, pci_id, local_gpu; float bw, latency; int port, maxconn, gdr, coll, rail, plane;
-             int pci_width, pci_speed; } net; /* bw GB/s, latency us */
+             int pci_width, pci_speed, place; } net; /* bw GB/s, latency us; place: 1 + rail in the fabric of the machine when whole, 0: csim_net_rail counts */
   };
   GArray *links; /* CsimTopoLink, in NCCL's stored order */
 };
@@ -86,6 +88,9 @@ static inline CsimTopoNode *csim_system_node(const CsimSystem *s, CsimNodeType t
 static inline CsimTopoLink *csim_node_link(const CsimTopoNode *n, guint i) { return &g_array_index(n->links, CsimTopoLink, i); }
 #define CSIM_NODE_LOCAL_MASK ((UINT64_C(1) << 56) - 1)
 static inline int csim_node_host(const CsimTopoNode *n) { return (int)(n->id >> 56); }
+
+/* Rail of a NET in the fabric: the described one, else its place among its host's NETs. */
+guint csim_net_rail(const CsimSystem *system, guint net);
 
 /* "GPU/0", "NVS/0", with several hosts "GPU/1-3": the oracle's names. Caller frees. */
 char *csim_node_name(const CsimSystem *system, const CsimTopoNode *node);

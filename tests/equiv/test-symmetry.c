@@ -149,22 +149,43 @@ static void test_gain(void) {
   g_assert_cmpfloat(compare(&rest), <, 2);
 }
 
-/* --- random clusters: fabrics, routings, oversubscription, mixed nodes ------------------------------------------------- */
+/* --- random clusters: fabrics, routings, planes, placements, faults, mixed nodes ------------------------------------------------- */
 
 static const char *pick(GRand *rand, const char *const *list, guint n) { return list[g_rand_int_range(rand, 0, (gint)n)]; }
 #define PICK(rand, list) pick(rand, list, G_N_ELEMENTS(list))
 
+/* What a cluster file may have beside nodes and fabric: something broken, another order. */
+static const char *random_rest(GRand *rand) {
+  static const char *const rests[] = {
+    "", "", "", ", \"placement\": {\"order\": \"random\"}", ", \"placement\": {\"order\": \"strided\", \"stride\": 2}",
+    ", \"faults\": [{\"kind\": \"gpu\", \"at\": \"node0/gpu1\", \"clock\": 0.7}]",
+    ", \"faults\": [{\"kind\": \"nic\", \"at\": \"*/nic0\", \"rate\": 0.5}]", ", \"faults\": [{\"kind\": \"nic\", \"at\": \"node0/nic1\"}]",
+    ", \"faults\": [{\"kind\": \"pcie\", \"at\": \"node0/nic0\", \"width\": 4}], \"placement\": {\"order\": \"random\"}"};
+  return PICK(rand, rests);
+}
+
+/* Kinds with the members that they take. */
+static char *random_fabric(GRand *rand) {
+  static const char *const graphs[] = {"\"kind\": \"torus\"", "\"kind\": \"torus\", \"dims\": [3, 3]", "\"kind\": \"dragonfly\", \"radix\": 8",
+                                       "\"kind\": \"dragonfly+\", \"radix\": 8"};
+  static const char *const kinds[] = {"switch", "fat-tree", "rail", "rail"};
+  static const char *const ratios[] = {"1", "2", "4", "[2, 2]"};
+  if (g_rand_int_range(rand, 0, 4) == 0) return g_strdup(PICK(rand, graphs));
+  const char *kind = PICK(rand, kinds);
+  gboolean one_switch = g_str_equal(kind, "switch");
+  return g_strdup_printf("\"kind\": \"%s\", \"radix\": %d, \"oversubscription\": %s, \"planes\": %d", kind,
+                         one_switch ? 128 : 16 << g_rand_int_range(rand, 0, 2), PICK(rand, ratios), g_rand_int_range(rand, 0, 4) == 0 ? 2 : 1);
+}
+
 static char *random_cluster(GRand *rand) {
   static const char *const nodes[] = {"dgx-h100", "dgx-h100", "dgx-a100", "hgx-h200", "dgx-1v"};
-  static const char *const kinds[] = {"switch", "fat-tree", "rail", "rail"};
   static const char *const routings[] = {"static", "ecmp", "adaptive", "adaptive"};
-  static const char *const ratios[] = {"1", "2", "4"};
-  const char *kind = PICK(rand, kinds), *node = PICK(rand, nodes);
-  gboolean mixed = g_rand_int_range(rand, 0, 8) == 0, one_switch = g_str_equal(kind, "switch");
-  return g_strdup_printf("{\"nodes\": [{\"count\": %d, \"xml\": \"%s\"}%s], \"fabric\": {\"kind\": \"%s\", \"radix\": %d, "
-                         "\"oversubscription\": %s, \"routing\": \"%s\"}}",
-                         g_rand_int_range(rand, 1, 9), node, mixed ? ", {\"count\": 1, \"xml\": \"dgx-h100\"}" : "", kind,
-                         one_switch ? 128 : 16 << g_rand_int_range(rand, 0, 2), PICK(rand, ratios), PICK(rand, routings));
+  const char *node = PICK(rand, nodes);
+  gboolean mixed = g_rand_int_range(rand, 0, 8) == 0;
+  g_autofree char *fabric = random_fabric(rand);
+  return g_strdup_printf("{\"nodes\": [{\"count\": %d, \"xml\": \"%s\"}%s], \"fabric\": {%s, \"routing\": \"%s\"}%s}",
+                         g_rand_int_range(rand, 1, 9), node, mixed ? ", {\"count\": 1, \"xml\": \"dgx-h100\"}" : "", fabric,
+                         PICK(rand, routings), random_rest(rand));
 }
 
 static void random_case(GRand *rand, const char *file) {

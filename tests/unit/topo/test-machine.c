@@ -60,7 +60,7 @@ static CsimRoute nic(const Bench *b, guint gpu, guint net, gboolean gdr, gboolea
 static CsimRoute fabric(const Bench *b, guint from_node, guint from, guint to_node, guint to, uint32_t flow) {
   CsimRoute route;
   g_assert_true(csim_machine_route_fabric(b->machine, (CsimNicRef){from_node, from},
-                                          (CsimNicRef){to_node, to}, flow, &route, NULL));
+                                          (CsimNicRef){to_node, to}, flow, NULL, &route, NULL));
   return route;
 }
 
@@ -314,7 +314,7 @@ static void test_rail_only(void) {
   CsimRoute route;
   g_autoptr(GError) error = NULL;
   g_assert_false(
-      csim_machine_route_fabric(b.machine, (CsimNicRef){0, 0}, (CsimNicRef){1, 1}, 0, &route, &error));
+      csim_machine_route_fabric(b.machine, (CsimNicRef){0, 0}, (CsimNicRef){1, 1}, 0, NULL, &route, &error));
   g_assert_error(error, CSIM_ERROR, CSIM_ERROR_ROUTE);
   g_assert_nonnull(strstr(error->message, "PXN"));
   close_bench(&b);
