@@ -44,16 +44,17 @@ static const CsimTopoNode *same_dev(const CsimCommClass *cls, int dev) {
 /* A relay must hang on NVLink, be near its NIC, and be able to use GPUDirect there. */
 static gboolean can_relay(const CsimComm *c, const End *from, const CsimTopoNode *relay,
                           const CsimTopoNode *net) {
-  gboolean c2c = csim_nccl_env_int(c->env, "NCCL_PXN_C2C", 1) != 0;
   return csim_paths_get(from->cls->paths, from->node, relay)->type <= CSIM_PATH_NVL &&
-         csim_paths_get(from->cls->paths, relay, net)->type <= (c2c ? CSIM_PATH_P2C : CSIM_PATH_PXB) &&
+         csim_paths_get(from->cls->paths, relay, net)->type <= (c->p2p.pxn_c2c ? CSIM_PATH_P2C : CSIM_PATH_PXB) &&
          csim_node_host(relay) == csim_node_host(from->node) &&
          csim_paths_gdr_ok(from->cls->paths, relay, net, TRUE);
 }
 
-static int p2p_pxn_level(const CsimComm *c) {
-  if (csim_nccl_env_int(c->env, "NCCL_PXN_DISABLE", 0) != 0) return PXN_P2P_OFF;
-  return (int)csim_nccl_env_int(c->env, "NCCL_P2P_PXN_LEVEL", PXN_P2P_ANY);
+void csim_comm_read_p2p(CsimComm *c) {
+  c->p2p.pxn_level = (int)csim_nccl_env_int(c->env, "NCCL_P2P_PXN_LEVEL", PXN_P2P_ANY);
+  if (csim_nccl_env_int(c->env, "NCCL_PXN_DISABLE", 0) != 0) c->p2p.pxn_level = PXN_P2P_OFF;
+  c->p2p.pxn_c2c = csim_nccl_env_int(c->env, "NCCL_PXN_C2C", 1) != 0;
+  c->p2p.same_rail = csim_nccl_env_int(c->env, "NCCL_CROSS_NIC", 2) == 0;
 }
 
 /* May data for the peer's rail leave through `net`, and by which GPU (NULL: the sender itself)? */
@@ -75,8 +76,8 @@ static const CsimTopoNode *p2p_send_net(const CsimComm *c, const End *from, cons
                                         const CsimTopoNode **relay) {
   const CsimPaths *paths = from->cls->paths;
   const CsimTopoNode *own = csim_paths_local_net(paths, from->node, channel);
-  int level = p2p_pxn_level(c);
-  gboolean same_rail = csim_nccl_env_int(c->env, "NCCL_CROSS_NIC", 2) == 0;
+  int level = c->p2p.pxn_level;
+  gboolean same_rail = c->p2p.same_rail;
   const CsimTopoNode *twin =
       level != PXN_P2P_OFF || same_rail ? same_dev(from->cls, to->node->gpu.dev) : NULL;
   const CsimTopoNode *net = twin ? csim_paths_local_net(paths, twin, channel) : NULL;
@@ -120,15 +121,23 @@ static CsimConn local_conn(const End *a, const End *b, CsimVia via) {
   return conn;
 }
 
+static CsimVia via_of(const CsimComm *c, int from, int to) {
+  if (csim_comm_spot(c, from).node != csim_comm_spot(c, to).node) return CSIM_VIA_NET;
+  End a = end_of(c, from), b = end_of(c, to);
+  return csim_paths_via(a.cls->paths, a.node, b.node);
+}
+
+gboolean csim_comm_over_network(const CsimComm *c, int from, int to) {
+  return from != to && via_of(c, from, to) == CSIM_VIA_NET;
+}
+
 /* graph < 0: send/recv. */
 static CsimConn any_conn(const CsimComm *c, int channel, int from, int to, int graph) {
   if (from == to) return (CsimConn){.kind = CSIM_CONN_SELF, .send_net = -1, .recv_net = -1, .pxn_rank = -1};
-  if (csim_comm_spot(c, from).node == csim_comm_spot(c, to).node) {
-    End a = end_of(c, from), b = end_of(c, to);
-    CsimVia via = csim_paths_via(a.cls->paths, a.node, b.node);
-    if (via != CSIM_VIA_NET) return local_conn(&a, &b, via);
-  }
-  return net_conn(c, channel, from, to, graph);
+  CsimVia via = via_of(c, from, to);
+  if (via == CSIM_VIA_NET) return net_conn(c, channel, from, to, graph);
+  End a = end_of(c, from), b = end_of(c, to);
+  return local_conn(&a, &b, via);
 }
 
 CsimConn csim_comm_conn_graph(const CsimComm *c, int graph, int channel, int from, int to) {

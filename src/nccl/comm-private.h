@@ -57,7 +57,10 @@ struct CsimComm {
   int n_search_channels;
   int base[CSIM_MAX_CHANNELS]; /* runtime channel -> 0..2n-1: search channel, and tree 0 or 1 */
   gboolean coll_net;
+  struct { int pxn_level; gboolean pxn_c2c, same_rail; } p2p; /* variables that send and receive ask for, once a pair */
 };
+
+void csim_comm_read_p2p(CsimComm *c); /* comm-conn.c */
 
 static inline const CsimCommKind *csim_comm_kind(const CsimComm *c, guint machine) {
   return (const CsimCommKind *)g_ptr_array_index(c->kinds, c->cluster->node_system[machine]);

@@ -64,6 +64,7 @@ CsimComm *csim_comm_new(const CsimCommSpec *spec, CsimDiag *diag, GError **error
   g_autoptr(CsimComm) c = g_new0(CsimComm, 1);
   c->cluster = spec->cluster;
   c->env = spec->env;
+  csim_comm_read_p2p(c);
   c->kinds = g_ptr_array_new_with_free_func((GDestroyNotify)csim_comm_kind_free);
   c->classes = g_ptr_array_new();
   if (!make_kinds(c, spec, error)) return NULL;

@@ -86,6 +86,8 @@ typedef struct {
 } CsimConn;
 /* is_p2p_op: send/recv connections (shared buffers, PXN), else the rings and trees. */
 CsimConn csim_comm_conn(const CsimComm *comm, int channel, int from, int to, gboolean is_p2p_op);
+/* Whether it is CSIM_CONN_NET, without looking for the NICs. */
+gboolean csim_comm_over_network(const CsimComm *comm, int from, int to);
 /* The same for one graph (CSIM_GRAPH_RING, _TREE, _NVLS): rings and trees may leave a node through different
  * NICs. csim_comm_conn takes the graph in which the two are neighbours on that channel, the ring first. */
 CsimConn csim_comm_conn_graph(const CsimComm *comm, int graph, int channel, int from, int to);

@@ -112,8 +112,8 @@ static int first_channel(const CsimTuning *t, int round) {
   return (int)reverse_bits((guint)base, csim_log2_floor(MAX(t->in.n_p2p_channels, 1)));
 }
 
-static gboolean over_network(const CsimTuning *t, int from, int to, int channel) {
-  if (t->comm) return csim_comm_conn(t->comm, channel, from, to, TRUE).kind == CSIM_CONN_NET;
+static gboolean over_network(const CsimTuning *t, int from, int to) {
+  if (t->comm) return csim_comm_over_network(t->comm, from, to);
   int node_a, node_b, local;
   place_of(t, from, &node_a, &local);
   place_of(t, to, &node_b, &local);
@@ -163,7 +163,7 @@ static int fair_channels(const CsimTuning *t) {
 void csim_tuning_p2p_split(const CsimTuning *t, int from, int to, CsimBytes bytes, int round,
                            CsimP2pSplit *out) {
   out->first_channel = first_channel(t, round);
-  gboolean network = from != to && over_network(t, from, to, out->first_channel);
+  gboolean network = from != to && over_network(t, from, to);
   out->n_parts = count_parts(t, t->p2p_chunk, bytes, fair_channels(t), MAX(t->in.n_p2p_per_peer, 1));
   gboolean ll = from != to && bytes <= out->n_parts * t->p2p_ll_threshold && (!network || t->p2p_net_ll);
   out->proto = ll ? CSIM_PROTO_LL : CSIM_PROTO_SIMPLE;

@@ -4,6 +4,8 @@
 
 #include "nccl/paths.h"
 
+#define CSIM_PATHS_CHANNELS 64 /* MAXCHANNELS */
+
 struct CsimPaths {
   const CsimSystem *system;
   CsimPathContext context;
@@ -13,6 +15,10 @@ struct CsimPaths {
   guint8 *via;                    /* CsimVia, [from GPU * n_gpus + to GPU] */
   int *relay;                     /* GPU index of a PXN path's relay, -1 none: [GPU * n_nets + net] */
   GError *error;                  /* where NCCL would have given up */
+  /* Answers that are asked for once a pair of ranks, once nothing changes any more; NULL before. */
+  int *local_net;                 /* [GPU * CSIM_PATHS_CHANNELS + channel]: NET index, -1 none */
+  int *local_gpu;                 /* [NET]: GPU index, -1 none */
+  guint8 *gdr;                    /* [(GPU * n_nets + net) * 2 + send] */
 };
 
 static inline guint csim_paths_number(const CsimPaths *p, const CsimTopoNode *node) {
@@ -32,5 +38,7 @@ static inline CsimTopoNode *csim_paths_node(const CsimPaths *p, CsimNodeType t, 
 gboolean csim_paths_search(CsimPaths *p, const CsimTopoNode *base);
 /* What NCCL changes after the search: P2P and GDR that may not be used, P2C, PXN (paths-edit.c). */
 gboolean csim_paths_edit(CsimPaths *p);
+/* Fills the tables of answers (paths-rules.c). */
+void csim_paths_remember(CsimPaths *p);
 
 #endif

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define N_CHANNELS 64 /* MAXCHANNELS */
-
 /* --- P2P ---------------------------------------------------------------- */
 
 static gboolean is_small_amd(const CsimSystem *s) {
@@ -85,14 +83,23 @@ static int gdr_level(const CsimPaths *p) {
   return csim_nccl_env_level(p->context.env, "NCCL_NET_GDR_LEVEL", c2c ? CSIM_PATH_P2C : CSIM_PATH_PXB);
 }
 
-gboolean csim_paths_gdr_ok(const CsimPaths *paths, const CsimTopoNode *gpu, const CsimTopoNode *net,
-                           gboolean send) {
+static gboolean gdr_ok(const CsimPaths *paths, const CsimTopoNode *gpu, const CsimTopoNode *net, gboolean send) {
   if (net->net.gdr == 0 || gpu->gpu.gdr == 0) return FALSE;
   gboolean part = gpu->gpu.mlopart >= 0;
   if (part && csim_nccl_env_int(paths->context.env, "NCCL_NET_GDR_MLOPART", 0) != 1) return FALSE;
   if (send && !may_be_read(paths, gpu)) return FALSE;
   const CsimTopoNode *relay = csim_paths_pxn_gpu(paths, gpu, net);
   return csim_paths_at(paths, relay != NULL ? relay : gpu, net)->type <= gdr_level(paths);
+}
+
+static gsize gdr_entry(const CsimPaths *p, guint gpu, guint net, gboolean send) {
+  return ((gsize)gpu * csim_paths_n(p, CSIM_NODE_NET) + net) * 2 + (send ? 1 : 0);
+}
+
+gboolean csim_paths_gdr_ok(const CsimPaths *paths, const CsimTopoNode *gpu, const CsimTopoNode *net,
+                           gboolean send) {
+  if (paths->gdr == NULL) return gdr_ok(paths, gpu, net, send);
+  return paths->gdr[gdr_entry(paths, (guint)gpu->index, (guint)net->index, send)];
 }
 
 const CsimTopoNode *csim_paths_pxn_gpu(const CsimPaths *paths, const CsimTopoNode *gpu,
@@ -178,15 +185,13 @@ static int chosen_net(const NetChoice *c, guint channel) {
 }
 
 const CsimTopoNode *csim_paths_local_net(const CsimPaths *paths, const CsimTopoNode *gpu, int channel) {
-  NetChoice choice;
-  if (!choose_nets(paths, gpu, &choice)) return NULL;
-  int net = chosen_net(&choice, (guint)channel);
-  g_free(choice.nets);
-  return csim_paths_node(paths, CSIM_NODE_NET, (guint)net);
+  if (paths->local_net == NULL || csim_paths_n(paths, CSIM_NODE_NET) == 0) return NULL;
+  int net = paths->local_net[gpu->index * CSIM_PATHS_CHANNELS + channel % CSIM_PATHS_CHANNELS];
+  return net < 0 ? NULL : csim_paths_node(paths, CSIM_NODE_NET, (guint)net);
 }
 
 /* Channel by channel, since an early channel of a later GPU counts before a late channel of an earlier one. */
-const CsimTopoNode *csim_paths_local_gpu(const CsimPaths *paths, const CsimTopoNode *net) {
+static const CsimTopoNode *local_gpu(const CsimPaths *paths, const CsimTopoNode *net) {
   guint n_gpus = csim_paths_n(paths, CSIM_NODE_GPU);
   g_autofree int *gpus = g_new(int, n_gpus + 1);
   guint n = csim_paths_locals(paths, net, CSIM_NODE_GPU, gpus, n_gpus);
@@ -194,10 +199,40 @@ const CsimTopoNode *csim_paths_local_gpu(const CsimPaths *paths, const CsimTopoN
   const CsimTopoNode *found = NULL;
   for (guint i = 0; i < n; i++)
     choose_nets(paths, csim_paths_node(paths, CSIM_NODE_GPU, (guint)gpus[i]), &choices[i]);
-  for (guint channel = 0; channel < N_CHANNELS && found == NULL; channel++)
+  for (guint channel = 0; channel < CSIM_PATHS_CHANNELS && found == NULL; channel++)
     for (guint i = 0; i < n && found == NULL; i++)
       if (chosen_net(&choices[i], channel) == net->index)
         found = csim_paths_node(paths, CSIM_NODE_GPU, (guint)gpus[i]);
   for (guint i = 0; i < n; i++) g_free(choices[i].nets);
   return found;
+}
+
+const CsimTopoNode *csim_paths_local_gpu(const CsimPaths *paths, const CsimTopoNode *net) {
+  if (paths->local_gpu == NULL) return local_gpu(paths, net);
+  int gpu = paths->local_gpu[net->index];
+  return gpu < 0 ? NULL : csim_paths_node(paths, CSIM_NODE_GPU, (guint)gpu);
+}
+
+static void remember_gpu(CsimPaths *p, guint g) {
+  const CsimTopoNode *gpu = csim_paths_node(p, CSIM_NODE_GPU, g);
+  NetChoice choice;
+  if (!choose_nets(p, gpu, &choice)) return;
+  for (guint c = 0; c < CSIM_PATHS_CHANNELS; c++) p->local_net[g * CSIM_PATHS_CHANNELS + c] = chosen_net(&choice, c);
+  g_free(choice.nets);
+}
+
+void csim_paths_remember(CsimPaths *p) {
+  guint n_gpus = csim_paths_n(p, CSIM_NODE_GPU), n_nets = csim_paths_n(p, CSIM_NODE_NET);
+  guint8 *gdr = g_new0(guint8, (gsize)n_gpus * n_nets * 2 + 1);
+  int *near = g_new(int, n_nets + 1);
+  p->local_net = g_new0(int, n_gpus * CSIM_PATHS_CHANNELS + 1);
+  for (guint g = 0; g < n_gpus; g++) remember_gpu(p, g);
+  for (guint n = 0; n < n_nets; n++) {
+    const CsimTopoNode *net = csim_paths_node(p, CSIM_NODE_NET, n), *gpu = local_gpu(p, net);
+    near[n] = gpu ? gpu->index : -1;
+    for (guint i = 0; i < 2 * n_gpus; i++)
+      gdr[gdr_entry(p, i / 2, n, i % 2)] = (guint8)gdr_ok(p, csim_paths_node(p, CSIM_NODE_GPU, i / 2), net, i % 2);
+  }
+  p->local_gpu = near;
+  p->gdr = gdr;
 }

@@ -134,7 +134,7 @@ CsimPaths *csim_paths_new(const CsimSystem *system, const CsimPathContext *conte
   for (guint b = 0; b < G_N_ELEMENTS(bases); b++)
     for (guint i = 0; i < csim_paths_n(p, bases[b]); i++)
       if (!csim_paths_search(p, csim_paths_node(p, bases[b], i))) return p;
-  csim_paths_edit(p);
+  if (csim_paths_edit(p)) csim_paths_remember(p);
   return p;
 }
 
@@ -144,6 +144,9 @@ void csim_paths_free(CsimPaths *paths) {
   g_free(paths->table);
   g_free(paths->via);
   g_free(paths->relay);
+  g_free(paths->local_net);
+  g_free(paths->local_gpu);
+  g_free(paths->gdr);
   g_clear_error(&paths->error);
   g_free(paths);
 }
