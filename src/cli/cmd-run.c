@@ -1,6 +1,7 @@
 /* collsim run: the nccl-tests table of a cluster that need not exist. */
 #include "cli/cli.h"
 #include "exp/run-threads.h"
+#include "report/packets.h"
 #include "report/plot.h"
 #include "report/report.h"
 #include "report/trace.h"
@@ -35,6 +36,7 @@ static const CliOption outputs[] = {
   {0, "explain", NULL, "after the table: share of the time by stage, and the binding link", NULL, NULL},
   {0, "digest", NULL, "digest of the whole event history, under the table", NULL, "digest"},
   {0, "trace", "FILE", "what happens in the largest size, for chrome://tracing or ui.perfetto.dev (JSON)", "@file", NULL},
+  {0, "series", "FILE", "queue, rate and pauses of the worst ports over time in the largest size, at packet fidelity (CSV)", "@file", NULL},
   {0, "plot", "FILE", "busbw and time over size, drawn by gnuplot (.svg or .png)", "@file", NULL},
   {'q', "quiet", NULL, "no warnings", NULL, NULL},
   {0},
@@ -120,6 +122,7 @@ static gboolean write_extras(const CliArgs *args, CsimRun *run, const CsimReport
   }
   const char *trace = cli_args_value(args, "trace"), *plot = cli_args_value(args, "plot");
   if (trace && !csim_trace_write(trace, run, error)) return FALSE;
+  if (cli_args_value(args, "series") && !csim_packets_series_write(cli_args_value(args, "series"), report, error)) return FALSE;
   return !plot || csim_plot_write(plot, report, error);
 }
 
@@ -148,6 +151,7 @@ static int run_verb(const CliArgs *args) {
   CsimRunSpec spec = csim_run_args_spec(run_args);
   spec.interrupt = cli_interrupt();
   spec.trace = cli_args_value(args, "trace") != NULL;
+  spec.packet_series = cli_args_value(args, "series") != NULL;
   g_autoptr(CsimRun) run = csim_run_new(&spec, &error);
   if (!run) return cli_fail(error);
   if (!cli_args_flag(args, "quiet")) cli_warn_all(csim_run_info(run)->warnings);

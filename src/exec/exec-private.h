@@ -130,6 +130,7 @@ struct CsimExec {
   CsimEngine *engine;
   CsimFluid *fluid;
   Packets *packets;            /* the network at packet fidelity, else NULL */
+  CsimPacketLog *packet_log;   /* of the last call, or NULL */
   CsimPlan *plan;
   const CsimCall *call;
   CsimChoice choice;
@@ -208,6 +209,9 @@ gboolean exec_packets_send(CsimExec *x, uint32_t net);
 void exec_packets_event(CsimExec *x, const CsimEvent *event);
 /* After a run: deadlock, queue pairs that failed, bytes that do not add up. */
 gboolean exec_packets_check(CsimExec *x, GError **error);
+
+CsimEnd exec_packets_run(CsimExec *x);
+void exec_packets_take_log(CsimExec *x);
 
 /* shape.c: fills x->shape from x->spec. */
 void exec_shape_init(CsimExec *x);

@@ -81,6 +81,7 @@ void csim_exec_free(CsimExec *x) {
   if (!x) return;
   g_array_unref(x->gpus);
   g_array_unref(x->loads);
+  csim_packet_log_unref(x->packet_log);
   g_free(x->rank_gpu);
   g_free(x->costs);
   g_free(x->draws);
@@ -172,7 +173,7 @@ static void report_deadlock(const CsimExec *x) {
 }
 
 static gboolean run_engine(CsimExec *x, GError **error) {
-  CsimEnd end = csim_engine_run(x->engine, CSIM_TIME_NEVER, 0);
+  CsimEnd end = x->packets ? exec_packets_run(x) : csim_engine_run(x->engine, CSIM_TIME_NEVER, 0);
   if (end == CSIM_END_INTERRUPTED) {
     g_set_error_literal(error, CSIM_ERROR, CSIM_ERROR_INTERRUPTED, "interrupted");
     return FALSE;
@@ -312,6 +313,7 @@ gboolean csim_exec_call(CsimExec *x, const CsimCall *call, CsimExecResult *out, 
     out->n_channels = n_used;
     out->time_us = with_launch(x, csim_time_us(gpu_time(x)));
     read_loads(x);
+    exec_packets_take_log(x);
     read_breakdown(x, out->time_us, &out->where);
     out->digest = csim_engine_digest(x->engine);
     out->events = csim_engine_stats(x->engine).events;

@@ -7,6 +7,7 @@
 #ifndef CSIM_EXEC_EXEC_H
 #define CSIM_EXEC_EXEC_H
 
+#include "exec/packet-log.h"
 #include "nccl/tune.h"
 #include "sim/trace.h"
 #include "topo/machine.h"
@@ -33,6 +34,7 @@ typedef struct {
   const volatile int *interrupt; /* may be NULL */
   gboolean digest;
   gboolean packets;       /* network messages as packets (models/pkt) instead of flows; every rank is simulated */
+  gboolean packet_series; /* what ports did over time goes into the log (exec/packet-log.h) */
   gboolean no_symmetry;   /* simulate every rank, also those that must behave alike; a trace does that anyway */
   CsimTrace *trace;       /* filled with the operations of every lane and the rates of the links; NULL: none */
 } CsimExecSpec;
@@ -74,6 +76,8 @@ typedef struct { CsimLinkId link; CsimLinkUse use; } CsimLinkLoad;
 /* Of the last call, links without traffic left out, in no particular order; valid until the next call. Links that could not bind may be left out of
  * paths (models/prune.h) and show nothing. */
 const CsimLinkLoad *csim_exec_loads(const CsimExec *exec, guint *n);
+/* Of the last call at packet fidelity, else NULL; valid until the next call (take a reference). */
+CsimPacketLog *csim_exec_packets(const CsimExec *exec);
 /* CSIM_ERROR_NCCL (no algorithm left), CSIM_ERROR_UNSUPPORTED, CSIM_ERROR_INTERRUPTED; a dead-lock is a bug and aborts with who waits for whom. */
 gboolean csim_exec_call(CsimExec *exec, const CsimCall *call, CsimExecResult *out, GError **error);
 

@@ -8,20 +8,7 @@
  * It has arrived when both are done. The sender's slot is free when the last packet's acknowledgement is back.
  * An adapter whose two ends are one (loopback) stays with the fluid flow.
  */
-#include "exec/exec-private.h"
-
-typedef struct {
-  guint qp;                                     /* NO_INDEX: a loopback */
-  CsimTime near, far;                           /* from the proxy's post to the wire, from the wire to the receiver's proxy */
-  uint32_t legs, delivered, acked, arrived, freed; /* messages that have passed */
-  CsimTime leg_end[SLOTS], landed[SLOTS], ack[SLOTS];
-} End;
-
-struct Packets {
-  CsimPacketFabric *fabric;
-  CsimPktNet *net;
-  GArray *ends; /* End, as CsimExec.nets */
-};
+#include "exec/packets-private.h"
 
 CsimPacketOptions csim_exec_packet_options(const CsimNcclEnv *env, uint64_t seed) {
   return (CsimPacketOptions){.seed = seed,
@@ -43,10 +30,22 @@ gboolean exec_packets_new(CsimExec *x, GError **error) {
 
 void exec_packets_free(Packets *packets) {
   if (!packets) return;
+  exec_sampler_free(packets->sampler);
   csim_packet_fabric_free(packets->fabric);
   g_array_unref(packets->ends);
   g_free(packets);
 }
+
+CsimEnd exec_packets_run(CsimExec *x) {
+  return x->spec.packet_series ? exec_packets_run_sampled(x) : csim_engine_run(x->engine, CSIM_TIME_NEVER, 0);
+}
+
+void exec_packets_take_log(CsimExec *x) {
+  g_clear_pointer(&x->packet_log, csim_packet_log_unref);
+  if (x->packets) x->packet_log = exec_packets_log(x);
+}
+
+CsimPacketLog *csim_exec_packets(const CsimExec *exec) { return exec->packet_log; }
 
 gboolean exec_packets_connect(CsimExec *x, CsimNicRef from, CsimNicRef to, uint32_t hash, CsimTime near, CsimTime far, GError **error) {
   Packets *p = x->packets;
@@ -148,6 +147,21 @@ void exec_packets_event(CsimExec *x, const CsimEvent *event) {
   }
 }
 
+/* "; leaf0 dropped 12 frames that came from node1/nic0", or "". */
+static char *worst_drops(CsimPktNet *net) {
+  guint worst = 0;
+  uint64_t most = 0;
+  for (guint i = 0; i < csim_pkt_n_ports(net); i++) {
+    uint64_t dropped = csim_pkt_port_stats(net, i).dropped;
+    if (dropped <= most) continue;
+    most = dropped;
+    worst = i;
+  }
+  if (most == 0) return g_strdup("");
+  g_autofree char *name = csim_pkt_port_name(net, worst);
+  return g_strdup_printf("; most frames, %" G_GUINT64_FORMAT ", were dropped on arriving at the end of %s", most, name);
+}
+
 gboolean exec_packets_check(CsimExec *x, GError **error) {
   CsimPktNet *net = x->packets->net;
   if (csim_pkt_deadlock(net)) {
@@ -159,8 +173,9 @@ gboolean exec_packets_check(CsimExec *x, GError **error) {
     if (qp == NO_INDEX || !*csim_pkt_qp_error(net, qp)) continue;
     CsimPktQpStats stats = csim_pkt_qp_stats(net, qp);
     g_autofree char *name = csim_pkt_qp_name(net, qp);
-    csim_error_set(error, CSIM_ERROR_ROUTE, CSIM_LOC_NONE, "%s, queue pair %u: %s after %" G_GUINT64_FORMAT " time-outs", name, qp,
-                   csim_pkt_qp_error(net, qp), stats.timeouts);
+    g_autofree char *where = worst_drops(net);
+    csim_error_set(error, CSIM_ERROR_ROUTE, CSIM_LOC_NONE, "%s, queue pair %u: %s after %" G_GUINT64_FORMAT " time-outs%s", name, qp,
+                   csim_pkt_qp_error(net, qp), stats.timeouts, where);
     return FALSE;
   }
   return csim_pkt_check(net, error);

@@ -149,6 +149,10 @@ static gboolean load_exec(CsimRun *run, GError **error) {
     g_set_error(error, CSIM_ERROR, CSIM_ERROR_UNSUPPORTED, "the model has no events to trace; --fidelity flow has");
     return FALSE;
   }
+  if (spec->packet_series && spec->fidelity != CSIM_FIDELITY_PACKET) {
+    g_set_error(error, CSIM_ERROR, CSIM_ERROR_UNSUPPORTED, "a series of queues needs --fidelity packet");
+    return FALSE;
+  }
   if (spec->fidelity == CSIM_FIDELITY_MODEL) return TRUE;
   run->machine = shared_machine(run->loaded, error);
   if (!run->machine) return FALSE;
@@ -167,6 +171,7 @@ static gboolean load_exec(CsimRun *run, GError **error) {
     .interrupt = spec->interrupt,
     .digest = TRUE, /* about 2 ns an event; so the digest of a run does not depend on who asks for it */
     .packets = spec->fidelity == CSIM_FIDELITY_PACKET,
+    .packet_series = spec->packet_series,
     .no_symmetry = spec->no_symmetry,
     .trace = run->trace,
   };

@@ -36,6 +36,7 @@ struct CsimRun {
   const CsimMachine *machine; /* with exec: NULL for the model */
   CsimExec *exec;
   CsimTrace *trace; /* NULL unless asked for */
+  GPtrArray *packet_logs; /* CsimPacketLog*, of the rows so far */
   gint64 started_us;
 };
 
@@ -46,6 +47,9 @@ gboolean csim_run_load(CsimRun *run, CsimLoaded *loaded, GError **error);
 /* run.c: a row alone, with its events in run->info; then what the run as a whole makes of it, in order of rows. */
 gboolean csim_run_compute(CsimRun *run, guint i, CsimRow *out, GError **error);
 void csim_run_account(CsimRun *run, CsimRow *row, uint64_t events);
+
+/* run.c: a row's log lives as long as the run. NULL allowed. */
+void csim_run_keep_packets(CsimRun *run, CsimPacketLog *log);
 
 /* load.c: hosts of one XML are one NVLink domain unless NCCL_MNNVL_ENABLE=0. */
 gboolean csim_is_multi_node_nvlink(const CsimCluster *cluster, const CsimNcclEnv *env);

@@ -103,5 +103,6 @@ gboolean csim_run_threads_row(CsimRunThreads *t, guint i, CsimRow *out, GError *
   }
   *out = slot->row;
   csim_run_account(t->run, out, slot->events);
+  csim_run_keep_packets(t->run, out->packets);
   return TRUE;
 }

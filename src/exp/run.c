@@ -75,6 +75,7 @@ void csim_run_free(CsimRun *run) {
   if (!run) return;
   csim_exec_free(run->exec);
   csim_diag_free(run->own_diag);
+  g_clear_pointer(&run->packet_logs, g_ptr_array_unref);
   csim_trace_free(run->trace);
   csim_loaded_unref(run->loaded);
   g_free(run->info.device);
@@ -96,6 +97,14 @@ static gboolean row_by_model(CsimRun *run, CsimRow *row, GError **error) {
   return TRUE;
 }
 
+static void unref_log(gpointer log) { csim_packet_log_unref(log); }
+
+void csim_run_keep_packets(CsimRun *run, CsimPacketLog *log) {
+  if (!log) return;
+  if (!run->packet_logs) run->packet_logs = g_ptr_array_new_with_free_func(unref_log);
+  g_ptr_array_add(run->packet_logs, csim_packet_log_ref(log));
+}
+
 static gboolean row_by_exec(CsimRun *run, CsimRow *row, GError **error) {
   CsimCall call = {row->coll, row->type, row->op, row->count, MAX(row->root, 0)};
   CsimExecResult result;
@@ -108,6 +117,8 @@ static gboolean row_by_exec(CsimRun *run, CsimRow *row, GError **error) {
   row->digest = result.digest;
   run->info.events += result.events;
   csim_name_bottleneck(run->machine, row);
+  row->packets = csim_exec_packets(run->exec);
+  csim_run_keep_packets(run, row->packets);
   return TRUE;
 }
 

@@ -37,6 +37,7 @@ typedef struct {
   const volatile int *interrupt;
   gboolean no_symmetry;               /* simulate every rank, also those that must behave alike */
   gboolean digest;                    /* print it under the table; it is computed in any case */
+  gboolean packet_series;             /* at packet fidelity: keep what ports did over time */
   gboolean trace;                     /* record what happens in the last size: csim_run_trace */
 } CsimRunSpec; /* texts are borrowed, and must live as long as the run */
 void csim_run_spec_init(CsimRunSpec *spec); /* nccl-tests' defaults, flow fidelity, seed 1, 20 iterations */
@@ -54,6 +55,7 @@ typedef struct {
   char bottleneck[64];    /* short text: a stage ("GPU copy") or a link's name; "" if unknown (model) */
   char busiest[64];       /* name of the link that bound longest, where.busiest; "" if none did */
   uint64_t digest;
+  CsimPacketLog *packets; /* at packet fidelity, else NULL; the run's: it must live as long as the row is read */
 } CsimRow;
 
 typedef struct {

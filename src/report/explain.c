@@ -2,6 +2,7 @@
 #include "report/report.h"
 
 #include "exp/bottleneck.h"
+#include "report/packets.h"
 
 #include <math.h>
 
@@ -30,6 +31,7 @@ static void append_row(GString *out, const CsimReport *report, const CsimRow *r,
   guint n;
   const CsimStage *stages = csim_stages(&n);
   for (guint i = 0; i < n; i++) append_stage(out, &stages[i], csim_stage_share(&stages[i], &r->where), with_meanings);
+  if (r->packets) csim_packets_explain(out, r->packets);
   if (r->busiest[0])
     g_string_append_printf(out, "  %s link: %s, saturated %.1f %% of the time\n", csim_link_binds(r) ? "binding" : "busiest", r->busiest,
                            r->where.busiest_share * 100);

@@ -1,5 +1,6 @@
 /* One object a run. Scripts depend on the names: additions only. gbps is 1e9 bytes/s, as nccl-tests prints it. */
 #include "report/json-text.h"
+#include "report/packets.h"
 #include "report/report.h"
 
 #include "collsim/version.h"
@@ -22,6 +23,7 @@ static void append_row(GString *out, const CsimRow *r) {
   csim_jsonw_member_number(out, "algbw_gbps", r->algbw_gbps);
   csim_jsonw_member_number(out, "busbw_gbps", r->busbw_gbps);
   csim_jsonw_member_string(out, "bottleneck", r->bottleneck);
+  if (r->packets) csim_packets_json(out, r->packets);
   g_string_append_c(out, '}');
 }
 

@@ -309,7 +309,9 @@ CsimPktPortStats csim_pkt_port_stats(CsimPktNet *net, guint index) {
                             .rx_bytes = port->rx_bytes,
                             .marked = port->marked,
                             .pauses_sent = port->pauses_sent,
-                            .pauses_received = port->pauses_received};
+                            .pauses_received = port->pauses_received,
+                            .queue = net->loads[index].queued,
+                            .rate = port->rate};
   double area = 0;
   for (guint i = 0; i < CSIM_PKT_CLASSES; i++) {
     Class *class = &port->class[i];

@@ -166,6 +166,8 @@ typedef struct {
   CsimBytes max_ingress;  /* ingress account, headroom included */
   CsimBytes max_headroom; /* headroom alone */
   double mean_queue; /* over the time from the first frame to now */
+  CsimBytes queue;   /* egress, now */
+  CsimRate rate;     /* of the cable */
 } CsimPktPortStats;
 CsimPktPortStats csim_pkt_port_stats(CsimPktNet *net, guint port);
 guint csim_pkt_n_ports(const CsimPktNet *net);
