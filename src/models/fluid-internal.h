@@ -163,6 +163,7 @@ struct CsimFluid {
   PieceClass *piece;     /* scratch, room for all classes */
   uint32_t *open;        /* scratch: entries of piece whose rates are not fixed */
   guint n_piece, n_open;
+  gboolean everything;   /* the piece takes all that tight links join */
   GPtrArray *curves;     /* Curve*, from index 1 */
   CsimFluidWatch watch;
   void *watch_data;

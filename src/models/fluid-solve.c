@@ -6,7 +6,7 @@
  * while all other links keep the level at which they are full, and grows by those links for which that was not true:
  *   - a full link that loses or gains a little because a class of the piece changed,
  *   - a link with room that the new rates (nearly) fill.
- * When none is left, every flow has its cap or a full link on which nobody is faster: the rates are the max-min rates,
+ * After a few growths everything that tight links join is taken. When none is left, every flow has its cap or a full link on which nobody is faster: the rates are the max-min rates,
  * of which there is only one set. Softness then acts link by link: a new share changes the rates of that link's shared
  * classes and nothing else. Last, flows that started in this instant and met nothing but loose links get their rates and dates.
  *
@@ -18,6 +18,7 @@
 #include <math.h>
 
 #define NEARLY_FULL (1 - 1e-9) /* far above the error of a sum, far below what a flow could notice */
+#define MOST_GROWTHS 3         /* a change that travels further (many flows on every NIC) travels everywhere: take all at once */
 
 /* ---- the piece ---- */
 
@@ -29,15 +30,20 @@ static void visit_link(CsimFluid *f, uint32_t link) {
 
 static gboolean in_piece(const CsimFluid *f, const Link *l) { return l->mark == f->epoch; }
 
-/* Its other links that changed in this instant belong to the piece from the start. */
+/* Its other links that changed in this instant belong to the piece from the start; all of them, when the piece is everything. */
+static void visit_links_of(CsimFluid *f, const Class *c) {
+  for (uint32_t i = c->first; i < c->first + c->n_links; i++) {
+    const Link *l = &f->links[f->incidences[i].link];
+    if ((l->dirty || f->everything) && !in_piece(f, l) && (l->tight || l->was_tight)) visit_link(f, f->incidences[i].link);
+  }
+}
+
 static void visit_class(CsimFluid *f, uint32_t class) {
   Class *c = &f->classes[class];
   c->mark = f->epoch;
-  for (uint32_t i = c->first; i < c->first + c->n_links; i++) {
-    const Link *l = &f->links[f->incidences[i].link];
-    if (c->direct && l->tight) csim_fluid_class_share(f, class);
-    if (l->dirty && !in_piece(f, l) && (l->tight || l->was_tight)) visit_link(f, f->incidences[i].link);
-  }
+  for (uint32_t i = c->first; i < c->first + c->n_links && c->direct; i++)
+    if (f->links[f->incidences[i].link].tight) csim_fluid_class_share(f, class);
+  visit_links_of(f, c);
   f->piece[f->n_piece++] = (PieceClass){.class = class, .before = c->max_min};
 }
 
@@ -85,8 +91,11 @@ static gboolean grow_piece(CsimFluid *f) {
     for (uint32_t i = c->first; i < c->first + c->n_links; i++)
       if (must_join(f, &f->links[f->incidences[i].link])) visit_link(f, f->incidences[i].link);
   }
+  if (f->piece_links.n == links) return FALSE;
+  for (guint k = 0; k < classes && f->everything; k++)
+    visit_links_of(f, &f->classes[f->piece[k].class]);
   take_classes(f, links);
-  return f->piece_links.n > links;
+  return TRUE;
 }
 
 /* ---- progressive filling of the piece ---- */
@@ -208,11 +217,14 @@ static void solve_piece(CsimFluid *f, uint32_t seed) {
   f->stats.solves++;
   f->epoch++;
   f->piece_links.n = f->n_piece = 0;
+  f->everything = FALSE;
   visit_link(f, seed);
   take_classes(f, 0);
-  do
+  for (guint growths = 1;; growths++) {
     fill(f);
-  while (grow_piece(f));
+    f->everything = growths >= MOST_GROWTHS;
+    if (!grow_piece(f)) break;
+  }
   for (guint k = 0; k < f->n_piece; k++)
     tell_class(f, &f->piece[k]);
   for (guint k = 0; k < f->piece_links.n; k++)
