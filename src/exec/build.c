@@ -174,9 +174,17 @@ gboolean exec_set_net_buffers(CsimExec *x, Conn *c, const CsimConn *how, CsimGpu
   return TRUE;
 }
 
+/* What the queue pairs (or the TCP stream) of one connection carry; messages rotate over the queue pairs (NCCL 2.30, transport/net_ib). */
+static CsimRate stream_rate(const CsimExec *x) {
+  const CsimNetModel *net = &x->net_model;
+  if (net->stream_rate <= 0) return INT64_MAX;
+  int64_t streams = csim_net_has_queue_pairs(net) ? csim_nccl_env_int(x->spec.env, "NCCL_IB_QPS_PER_CONNECTION", 1) : 1;
+  return net->stream_rate * CLAMP(streams, 1, 128);
+}
+
 /* What a message reaches alone. A flow that says so keeps the solver from looking beyond links that it does not share. */
 static CsimRate narrowest(const CsimExec *x, uint32_t first, guint n) {
-  CsimRate cap = x->net_model.stream_rate > 0 ? x->net_model.stream_rate : INT64_MAX;
+  CsimRate cap = stream_rate(x);
   for (guint i = first; i < first + n; i++) {
     const CsimFlowLink *l = &g_array_index(x->links, CsimFlowLink, i);
     cap = MIN(cap, (CsimRate)((double)g_array_index(x->link_rates, CsimPruneLink, l->link).capacity / l->weight));
@@ -206,6 +214,17 @@ static gboolean set_wire(CsimExec *x, Net *n, const CsimConn *how, CsimGpuRef tx
   return !x->packets || exec_packets_connect(x, out, in, hash, near, far, error);
 }
 
+/* Sockets inside a host: the proxies copy, there is no wire. */
+static gboolean is_loopback(const CsimExec *x, CsimGpuRef tx, CsimGpuRef rx) {
+  return tx.node == rx.node && g_str_equal(x->net_model.transport, "socket");
+}
+
+static void set_loopback(const CsimExec *x, Net *n) {
+  n->loopback = TRUE;
+  n->links = x->links->len;
+  n->latency = 2 * x->loop_model.endpoint;
+}
+
 gboolean exec_needs_flush(const CsimExec *x, uint32_t rx_rank, const CsimConn *how) {
   return how->recv_gdr && x->choice.proto == CSIM_PROTO_SIMPLE && csim_comm_gpu(x->spec.comm, (int)rx_rank)->gpu.sm < 90;
 }
@@ -216,7 +235,8 @@ static gboolean set_net(CsimExec *x, uint32_t index, const CsimConn *how, uint32
   Net n = {.conn = index, .tx_rank = tx, .rx_rank = to, .flow_hint = CSIM_FLUID_HINT_NONE};
   if (exec_needs_flush(x, to, how)) n.flush = x->net_model.flush;
   if (!exec_set_net_buffers(x, c, how, exec_gpu_of(x, from), exec_gpu_of(x, to), error)) return FALSE;
-  if (!set_wire(x, &n, how, exec_gpu_of(x, tx), exec_gpu_of(x, to), index, error)) return FALSE;
+  if (is_loopback(x, exec_gpu_of(x, tx), exec_gpu_of(x, to))) set_loopback(x, &n);
+  else if (!set_wire(x, &n, how, exec_gpu_of(x, tx), exec_gpu_of(x, to), index, error)) return FALSE;
   c->net = nets->len;
   g_array_append_val(nets, n);
   return TRUE;
@@ -315,6 +335,7 @@ gboolean exec_build(CsimExec *x, GError **error) {
   x->n_nets = nets->len;
   x->nets = (Net *)(void *)g_array_free(g_steal_pointer(&nets), FALSE);
   if (!ok) return FALSE;
+  exec_net_hand_out(x);
   prune(x);
   if (x->packets) exec_packets_strip(x);
   if (!x->spec.no_symmetry && !x->spec.trace && !x->packets) exec_collapse(x);

@@ -78,9 +78,9 @@ typedef struct {
   uint32_t links;              /* first entry in CsimExec.links */
   uint16_t n_links;
   uint32_t flow_hint;          /* csim_fluid_start_at's */
-  gboolean flowing;
+  gboolean flowing, loopback;  /* loopback: sockets inside a host, no wire */
   CsimRate cap;                /* of one message alone */
-  uint32_t posted, queued, sent, wire, arrived, granted; /* operations that have passed each stage */
+  uint32_t posted, queued, posting, sent, wire, arrived, granted; /* operations that have passed each stage */
   CsimTime latency;            /* NIC to NIC */
   CsimTime flush;              /* receiver's GDR flush, 0 if none */
   gboolean collnet;            /* a head's way into the reducing network and back (collnet.c): links is the way in; latency, in and back */
@@ -101,6 +101,7 @@ typedef struct {
 typedef struct {
   CsimTime proxy_free;
   CsimTime kernel_start, kernel_end;
+  CsimTime hand_out;           /* send/recv with peers over the network: until the proxy has handed out its buffers, see net.c */
   Group all;                   /* its lanes */
   uint32_t lanes_left;
   uint32_t weight;             /* ranks that it stands for (collapse.h); 0: another stands for it */
@@ -120,7 +121,7 @@ struct CsimExec {
   uint32_t *node_first;        /* n_nodes + 1 */
   int *node_ranks;             /* ranks, node by node */
   GArray *gpus;                /* CsimGpuModel, distinct */
-  CsimNetModel net_model;
+  CsimNetModel net_model, loop_model; /* loop_model: sockets inside a host */
   CsimShmModel shm_model;
   uint16_t *rank_gpu;          /* n_ranks */
   CsimPart parts[CSIM_MAX_CHANNELS];
@@ -196,6 +197,7 @@ double exec_jitter(CsimExec *x, const Lane *lane);
 void exec_net_post(CsimExec *x, uint32_t net, CsimTime kernel_done, CsimBytes wire_bytes);
 void exec_net_consumed(CsimExec *x, uint32_t net, CsimTime kernel_done);
 void exec_net_event(CsimExec *x, const CsimEvent *event);
+void exec_net_hand_out(CsimExec *x); /* fills Rank.hand_out, once nets are built */
 
 /* packets.c: NULL x->packets at other fidelities. */
 gboolean exec_packets_new(CsimExec *x, GError **error);

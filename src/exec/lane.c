@@ -129,7 +129,7 @@ void exec_lane_kernel(CsimExec *x, uint32_t lane, CsimTime start) {
   const CsimCost *cost = &x->costs[x->ranks[l->rank].gpu];
   CsimLane id = l->cursor.lane;
   csim_plan_start(x->plan, id, &l->cursor);
-  CsimTime lag = cost->start + l->channel * cost->gpu->stagger;
+  CsimTime lag = cost->start + l->channel * cost->gpu->stagger + x->ranks[l->rank].hand_out;
   l->free = start + lag;
   l->spent[SPENT_LAUNCH] += lag;
   l->ops = 0;

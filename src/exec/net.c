@@ -10,10 +10,30 @@
  */
 #include "exec/exec-private.h"
 
+static void waits_for_proxy(CsimExec *x, uint32_t lane) {
+  x->ranks[x->lanes[lane].rank].hand_out = x->net_model.p2p_start;
+}
+
+/* Send and receive take their buffers from a pool of the proxy: a call waits until the proxy has taken up its operations and handed out
+ * buffers (NCCL 2.30, transport/net.c, shared buffers). */
+void exec_net_hand_out(CsimExec *x) {
+  if (x->choice.algo != CSIM_ALGO_P2P) return;
+  for (uint32_t i = 0; i < x->n_nets; i++) {
+    if (x->nets[i].loopback) continue; /* not seen there */
+    waits_for_proxy(x, x->conns[x->nets[i].conn].tx_lane);
+    waits_for_proxy(x, x->conns[x->nets[i].conn].rx_lane);
+  }
+}
+
+/* Messages that may be under way on a connection. */
+static uint32_t window(const CsimExec *x) {
+  return x->choice.algo == CSIM_ALGO_P2P ? MIN(x->cap, x->net_model.p2p_depth) : x->cap;
+}
+
 /* Messages that may still be sent: posted by the kernel and granted by the receiver. */
 static void queue_sends(CsimExec *x, uint32_t index) {
   Net *n = &x->nets[index];
-  uint32_t cap = x->cap;
+  uint32_t cap = window(x);
   while (n->queued < n->posted && (n->queued < cap || n->granted > n->queued - cap)) {
     CsimTime at = n->post[n->queued % SLOTS];
     if (n->queued >= cap) at = MAX(at, n->grant[(n->queued - cap) % SLOTS]);
@@ -43,10 +63,25 @@ CsimTime exec_proxy_works(CsimExec *x, uint32_t rank, CsimTime at, CsimTime work
   return r->proxy_free;
 }
 
+static const CsimNetModel *model_of(const CsimExec *x, const Net *n) { return n->loopback ? &x->loop_model : &x->net_model; }
+
+/* Where the processor moves the data, so does its proxy thread. */
+static CsimTime copy_time(const CsimNetModel *model, CsimBytes bytes) { return (CsimTime)((double)bytes * model->copy_ps); }
+
+static void on_send(CsimExec *x, uint32_t index, CsimTime now) {
+  Net *n = &x->nets[index];
+  CsimTime work = x->net_model.t_post + copy_time(model_of(x, n), n->bytes[n->posting++ % SLOTS]);
+  csim_engine_at(x->engine, exec_proxy_works(x, n->tx_rank, now, work), x->handler, EV_NET_FLOW, index, 0);
+}
+
 static void next_on_wire(CsimExec *x, uint32_t index) {
   Net *n = &x->nets[index];
   if (n->flowing || n->wire == n->sent) return;
   n->flowing = TRUE;
+  if (n->loopback) {
+    csim_engine_at(x->engine, csim_engine_now(x->engine), x->handler, EV_NET_WIRE, index, 0);
+    return;
+  }
   CsimBytes bytes = n->bytes[n->wire % SLOTS];
   const CsimFlowLink *links = &g_array_index(x->links, CsimFlowLink, n->links);
   csim_fluid_start_at(x->fluid, 0, &n->flow_hint, links, n->n_links, bytes, n->cap, x->handler, EV_NET_WIRE, index, 0);
@@ -67,8 +102,10 @@ static void on_wire_done(CsimExec *x, uint32_t index, CsimTime now) {
 static void on_arrive(CsimExec *x, uint32_t index, CsimTime now) {
   Net *n = &x->nets[index];
   Conn *c = &x->conns[n->conn];
-  CsimTime step = x->net_model.step;
-  if (x->net_model.inline_bytes > 0 && n->bytes[n->arrived % SLOTS] > x->net_model.inline_bytes) step += x->net_model.extra_step;
+  const CsimNetModel *model = model_of(x, n);
+  CsimBytes bytes = n->bytes[n->arrived % SLOTS];
+  CsimTime step = model->step + copy_time(model, bytes);
+  if (model->inline_bytes > 0 && bytes > model->inline_bytes) step += model->extra_step;
   n->arrived++;
   CsimTime polled = exec_proxy_works(x, n->rx_rank, now, x->net_model.t_poll + step);
   x->slots[exec_slot(x, c, c->produced)].visible = polled + n->flush + x->net_model.p2g;
@@ -80,15 +117,10 @@ static void on_arrive(CsimExec *x, uint32_t index, CsimTime now) {
 void exec_net_event(CsimExec *x, const CsimEvent *event) {
   uint32_t index = event->entity;
   switch (event->kind) {
-  case EV_NET_SEND: {
-    if (x->nets[index].collnet) {
-      exec_collnet_filled(x, index, event->time);
-      break;
-    }
-    CsimTime done = exec_proxy_works(x, x->nets[index].tx_rank, event->time, x->net_model.t_post);
-    csim_engine_at(x->engine, done, x->handler, EV_NET_FLOW, index, 0);
+  case EV_NET_SEND:
+    if (x->nets[index].collnet) exec_collnet_filled(x, index, event->time);
+    else on_send(x, index, event->time);
     break;
-  }
   case EV_NET_FLOW:
     x->nets[index].sent++;
     if (!x->packets || !exec_packets_send(x, index)) next_on_wire(x, index);

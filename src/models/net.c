@@ -26,13 +26,21 @@ void csim_net_model_init(const CsimCatalogue *c, const char *transport, int mtu,
   net->t_post = csim_catalogue_time(c, "proxy.post");
   net->t_poll = csim_catalogue_time(c, "proxy.poll");
   net->flush = csim_catalogue_time(c, "proxy.flush");
+  net->p2p_start = csim_catalogue_time(c, "proxy.p2p_start");
+  net->p2p_depth = (uint32_t)csim_catalogue_number(c, "proxy.p2p_depth");
   net->endpoint = TIME("endpoint");
   net->step = TIME("step");
   net->stream_rate = csim_catalogue_rate(c, "%s.stream", transport);
   net->inline_bytes = BYTES("inline");
   net->extra_step = TIME("extra_step");
+  CsimRate copy = csim_catalogue_rate(c, "%s.copy", transport);
+  net->copy_ps = copy > 0 ? 1e12 / (double)copy : 0;
   net->efficiency = packet_efficiency(c, transport, payload_mtu(transport, mtu > 0 ? mtu : BYTES("mtu")));
   net->derate = csim_catalogue_number(c, "%s.share", transport);
+}
+
+gboolean csim_net_has_queue_pairs(const CsimNetModel *net) {
+  return g_str_equal(net->transport, "ib") || g_str_equal(net->transport, "roce");
 }
 
 CsimRate csim_net_payload_rate(const CsimNetModel *net, CsimRate line_rate) {

@@ -15,22 +15,29 @@
 #include "models/catalogue.h"
 
 typedef struct {
-  const char *transport;    /* "ib", "roce", "socket", "slingshot", "efa" */
+  const char *transport;    /* "ib", "roce", "socket", "slingshot", "efa"; "loopback": sockets inside a host */
   CsimTime g2p, p2g;        /* = proxy.g2p, proxy.p2g: flag between GPU and proxy thread */
   CsimTime t_post, t_poll;  /* = proxy.post, proxy.poll: serial per proxy thread and message */
   CsimTime flush;           /* = proxy.flush: read back after a GPUDirect receive, where the GPU needs it (sm < 90) */
+  CsimTime p2p_start;       /* = proxy.p2p_start: send/recv over the network, until the proxy has taken up a call's operations */
+  uint32_t p2p_depth;       /* = proxy.p2p_depth: messages of send/recv under way on a connection */
   CsimTime endpoint;        /* = <transport>.endpoint: one adapter with its driver path, each side, small message; not part of
                              * routes, whose latency has the PCIe way to the adapter, switches and cables */
   CsimTime step;            /* = <transport>.step: further software time per message (TCP stack), 0 for verbs */
   CsimRate stream_rate;     /* = <transport>.stream: limit of one connection (TCP stream, one QP); 0: none */
   CsimBytes inline_bytes;   /* = <transport>.inline: above this a message needs one more step (socket's inline part); 0: no such step */
   CsimTime extra_step;      /* = <transport>.extra_step: that step's time */
+  double copy_ps;           /* from <transport>.copy: ps a byte that the proxy thread itself takes, at each end, where the processor moves the
+                             * data (sockets without helper threads); 0 where the adapter does */
   double efficiency;        /* payload of one full-MTU packet / wire bytes */
   double derate;            /* = <transport>.share: what NCCL reaches of line rate x efficiency */
 } CsimNetModel;
 
 /* transport: one of the names above; mtu: bytes, 0 for the transport's usual one. */
 void csim_net_model_init(const CsimCatalogue *catalogue, const char *transport, int mtu, CsimNetModel *out);
+
+/* Does NCCL's own InfiniBand transport (queue pairs, NCCL_IB_* variables) serve it? */
+gboolean csim_net_has_queue_pairs(const CsimNetModel *net);
 
 /* Payload bytes/s of an adapter whose line rate is line_rate: line_rate * efficiency * derate. */
 CsimRate csim_net_payload_rate(const CsimNetModel *net, CsimRate line_rate);

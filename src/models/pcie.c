@@ -17,6 +17,7 @@ void csim_pcie_model_init(const CsimCatalogue *c, CsimPcieModel *p) {
   p->read_request = (double)csim_catalogue_bytes(c, "pcie.read_request");
   p->share = csim_catalogue_number(c, "pcie.share");
   p->flit_share = csim_catalogue_number(c, "pcie.flit_share");
+  p->root_share = csim_catalogue_number(c, "pcie.root_share");
   p->switch_latency = csim_catalogue_time(c, "pcie.switch_latency");
   p->root_latency = csim_catalogue_time(c, "pcie.root_latency");
   p->link_latency = csim_catalogue_time(c, "pcie.link_latency");

@@ -17,6 +17,7 @@ typedef struct {
   double mps, kernel_payload, intel_p2p_payload, read_request;
   double share; /* of the arithmetic that healthy links reach */
   double flit_share;
+  double root_share; /* of the rate that a NIC and a GPU keep when they meet at a host bridge */
   CsimTime switch_latency, root_latency, link_latency;
 } CsimPcieModel;
 

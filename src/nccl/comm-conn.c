@@ -30,6 +30,21 @@ static const CsimTopoNode *graph_net(const CsimCommClass *cls, int graph, int k,
   return net >= 0 ? csim_system_node(cls->system, CSIM_NODE_NET, net) : NULL;
 }
 
+/* NVLS: every head is at work on every channel and talks through its own NICs, those of the graph's channels
+ * that begin with it, channel by channel in turn. NULL: no channel begins with this GPU. */
+static const CsimTopoNode *head_net(const CsimCommClass *cls, int channel, int gpu) {
+  const CsimGraph *g = &cls->graph[CSIM_GRAPH_NVLS];
+  int mine[CSIM_MAX_CHANNELS], n = 0;
+  for (int k = 0; k < g->n_channels && n < CSIM_MAX_CHANNELS; k++)
+    if (g->intra[k * cls->n_gpus] == gpu && g->inter[2 * k] >= 0) mine[n++] = g->inter[2 * k];
+  return n > 0 ? csim_system_node(cls->system, CSIM_NODE_NET, mine[channel % n]) : NULL;
+}
+
+static const CsimTopoNode *coll_net(const CsimCommClass *cls, int graph, int channel, int n_channels, int gpu) {
+  const CsimTopoNode *net = graph == CSIM_GRAPH_NVLS ? head_net(cls, channel, gpu) : NULL;
+  return net ? net : graph_net(cls, graph, channel % n_channels, gpu);
+}
+
 /* ---- Send/recv connections ---- */
 
 /* The local GPU that has the same NVML index as the peer, if this node has one. */
@@ -96,8 +111,8 @@ static CsimConn net_conn(const CsimComm *c, int channel, int from, int to, int g
     recv = csim_paths_local_net(b.cls->paths, b.node, channel);
   } else {
     int n = c->agreed[graph].n_channels;
-    send = n > 0 ? graph_net(a.cls, graph, channel % n, a.gpu) : NULL;
-    recv = n > 0 ? graph_net(b.cls, graph, channel % n, b.gpu) : NULL;
+    send = n > 0 ? coll_net(a.cls, graph, channel, n, a.gpu) : NULL;
+    recv = n > 0 ? coll_net(b.cls, graph, channel, n, b.gpu) : NULL;
     if (send) relay = csim_paths_pxn_gpu(a.cls->paths, a.node, send);
   }
   const CsimTopoNode *sender = relay ? relay : a.node;

@@ -302,7 +302,8 @@ gboolean csim_machine_route_nic(const CsimMachine *m, CsimGpuRef gpu, CsimNicRef
   const CsimTopoNode *memory = gdr ? dev : csim_node_local_cpu(n, dev);
   if (memory == NULL) return finish(m, gpu.node, FALSE, out, error);
   if (!gdr) csim_node_route_add(n, out, memory_of(n, memory), 1);
-  gboolean ok = csim_node_way(n, to_nic ? memory : card, to_nic ? card : memory, 1, out);
+  const CsimTopoNode *from = to_nic ? memory : card, *to = to_nic ? card : memory;
+  gboolean ok = gdr ? csim_node_nic_way(n, from, to, out) : csim_node_way(n, from, to, 1, out);
   return finish(m, gpu.node, ok, out, error);
 }
 

@@ -65,6 +65,9 @@ const CsimTopoNode *csim_node_local_cpu(const CsimNodeLinks *n, const CsimTopoNo
  * more links than a route holds. */
 gboolean csim_node_way(const CsimNodeLinks *n, const CsimTopoNode *from, const CsimTopoNode *to,
                        double weight, CsimRoute *route);
+/* Between a GPU and a NIC: where they meet at an x86 host bridge only pcie.root_share of the links is usable. */
+gboolean csim_node_nic_way(const CsimNodeLinks *n, const CsimTopoNode *from, const CsimTopoNode *to,
+                           CsimRoute *route);
 /* As csim_node_way for kernel stores from GPU to GPU: smaller packets, smaller still behind an Intel host bridge. */
 gboolean csim_node_peer_way(const CsimNodeLinks *n, const CsimTopoNode *from, const CsimTopoNode *to,
                             CsimRoute *route);

@@ -166,6 +166,29 @@ gboolean csim_node_way(const CsimNodeLinks *n, const CsimTopoNode *from, const C
   return walk(n, from, to, weight, weight, route);
 }
 
+/* Does the way go up to an x86 processor and down again? (C2C and NVLink to the processor are no host bridge.) */
+static gboolean turns_at_host_bridge(const CsimNodeLinks *n, guint at, guint target) {
+  CsimLinkType before = CSIM_LINK_LOC;
+  while (at != target) {
+    uint32_t link = CSIM_NO_LINK;
+    const CsimTopoLink *l = step(n, at, target, &link);
+    const CsimTopoNode *node = n->vertex[at];
+    if (l == NULL) return FALSE;
+    if (node->type == CSIM_NODE_CPU && node->cpu.arch == CSIM_ARCH_X86 && before == CSIM_LINK_PCI) return TRUE;
+    before = l->type;
+    if (!csim_node_vertex(n, l->remote, &at)) return FALSE;
+  }
+  return FALSE;
+}
+
+gboolean csim_node_nic_way(const CsimNodeLinks *n, const CsimTopoNode *from, const CsimTopoNode *to,
+                           CsimRoute *route) {
+  guint at = 0, target = 0;
+  if (!csim_node_vertex(n, from, &at) || !csim_node_vertex(n, to, &target)) return FALSE;
+  double weight = turns_at_host_bridge(n, at, target) ? 1 / n->pcie.root_share : 1;
+  return walk(n, from, to, weight, weight, route);
+}
+
 gboolean csim_node_peer_way(const CsimNodeLinks *n, const CsimTopoNode *from, const CsimTopoNode *to,
                             CsimRoute *route) {
   const CsimPcieModel *p = &n->pcie;
