@@ -184,7 +184,7 @@ static CsimRate stream_rate(const CsimExec *x) {
 
 /* What a message reaches alone. A flow that says so keeps the solver from looking beyond links that it does not share. */
 static CsimRate narrowest(const CsimExec *x, uint32_t first, guint n) {
-  CsimRate cap = stream_rate(x);
+  CsimRate cap = INT64_MAX;
   for (guint i = first; i < first + n; i++) {
     const CsimFlowLink *l = &g_array_index(x->links, CsimFlowLink, i);
     cap = MIN(cap, (CsimRate)((double)g_array_index(x->link_rates, CsimPruneLink, l->link).capacity / l->weight));
@@ -211,6 +211,7 @@ static gboolean set_wire(CsimExec *x, Net *n, const CsimConn *how, CsimGpuRef tx
   exec_add_route(x, &leg);
   n->n_links = (uint16_t)(x->links->len - n->links);
   n->cap = narrowest(x, n->links, n->n_links);
+  n->stream_cap = MIN(n->cap, stream_rate(x));
   return !x->packets || exec_packets_connect(x, out, in, hash, near, far, error);
 }
 

@@ -79,7 +79,7 @@ typedef struct {
   uint16_t n_links;
   uint32_t flow_hint;          /* csim_fluid_start_at's */
   gboolean flowing, loopback;  /* loopback: sockets inside a host, no wire */
-  CsimRate cap;                /* of one message alone */
+  CsimRate cap, stream_cap;    /* of one message alone; stream_cap: of those that one stream (queue pair, TCP connection) holds back */
   uint32_t posted, queued, posting, sent, wire, arrived, granted; /* operations that have passed each stage */
   CsimTime latency;            /* NIC to NIC */
   CsimTime flush;              /* receiver's GDR flush, 0 if none */
@@ -197,6 +197,9 @@ double exec_jitter(CsimExec *x, const Lane *lane);
 void exec_net_post(CsimExec *x, uint32_t net, CsimTime kernel_done, CsimBytes wire_bytes);
 void exec_net_consumed(CsimExec *x, uint32_t net, CsimTime kernel_done);
 void exec_net_event(CsimExec *x, const CsimEvent *event);
+static inline CsimRate exec_net_cap(const CsimExec *x, const Net *n, CsimBytes bytes) {
+  return bytes >= x->net_model.stream_from ? n->stream_cap : n->cap;
+}
 void exec_net_hand_out(CsimExec *x); /* fills Rank.hand_out, once nets are built */
 
 /* packets.c: NULL x->packets at other fidelities. */

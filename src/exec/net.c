@@ -84,7 +84,7 @@ static void next_on_wire(CsimExec *x, uint32_t index) {
   }
   CsimBytes bytes = n->bytes[n->wire % SLOTS];
   const CsimFlowLink *links = &g_array_index(x->links, CsimFlowLink, n->links);
-  csim_fluid_start_at(x->fluid, 0, &n->flow_hint, links, n->n_links, bytes, n->cap, x->handler, EV_NET_WIRE, index, 0);
+  csim_fluid_start_at(x->fluid, 0, &n->flow_hint, links, n->n_links, bytes, exec_net_cap(x, n, bytes), x->handler, EV_NET_WIRE, index, 0);
 }
 
 static void on_wire_done(CsimExec *x, uint32_t index, CsimTime now) {

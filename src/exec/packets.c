@@ -118,7 +118,8 @@ static void next_leg(CsimExec *x, uint32_t index, End *e) {
   }
   n->flowing = TRUE;
   const CsimFlowLink *links = &g_array_index(x->links, CsimFlowLink, n->links);
-  csim_fluid_start_at(x->fluid, 0, &n->flow_hint, links, n->n_links, n->bytes[n->wire % SLOTS], n->cap, x->handler, EV_PKT_LEG, index, 0);
+  CsimBytes bytes = n->bytes[n->wire % SLOTS];
+  csim_fluid_start_at(x->fluid, 0, &n->flow_hint, links, n->n_links, bytes, exec_net_cap(x, n, bytes), x->handler, EV_PKT_LEG, index, 0);
 }
 
 gboolean exec_packets_send(CsimExec *x, uint32_t index) {

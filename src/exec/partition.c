@@ -124,7 +124,7 @@ static uint64_t constant_of(const Refiner *f, uint32_t conn) {
   hash = fold(hash, (uint64_t)f->out->tx_entry[conn] << 16 | f->out->rx_entry[conn]);
   if (c->net == NO_INDEX) return hash;
   const Net *n = &x->nets[c->net];
-  return fold(fold(fold(hash, (uint64_t)n->latency), (uint64_t)n->flush), (uint64_t)n->cap);
+  return fold(fold(fold(hash, (uint64_t)n->latency), (uint64_t)n->flush << 1 | (uint64_t)(n->loopback != 0)), (uint64_t)n->cap);
 }
 
 static uint64_t fold_path(const Refiner *f, uint64_t hash, uint32_t first, guint n) {

@@ -31,6 +31,7 @@ void csim_net_model_init(const CsimCatalogue *c, const char *transport, int mtu,
   net->endpoint = TIME("endpoint");
   net->step = TIME("step");
   net->stream_rate = csim_catalogue_rate(c, "%s.stream", transport);
+  net->stream_from = BYTES("stream_from");
   net->inline_bytes = BYTES("inline");
   net->extra_step = TIME("extra_step");
   CsimRate copy = csim_catalogue_rate(c, "%s.copy", transport);

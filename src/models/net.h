@@ -25,6 +25,7 @@ typedef struct {
                              * routes, whose latency has the PCIe way to the adapter, switches and cables */
   CsimTime step;            /* = <transport>.step: further software time per message (TCP stack), 0 for verbs */
   CsimRate stream_rate;     /* = <transport>.stream: limit of one connection (TCP stream, one QP); 0: none */
+  CsimBytes stream_from;    /* = <transport>.stream_from: size of the messages from which stream_rate holds */
   CsimBytes inline_bytes;   /* = <transport>.inline: above this a message needs one more step (socket's inline part); 0: no such step */
   CsimTime extra_step;      /* = <transport>.extra_step: that step's time */
   double copy_ps;           /* from <transport>.copy: ps a byte that the proxy thread itself takes, at each end, where the processor moves the
