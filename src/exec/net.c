@@ -42,6 +42,11 @@ static void queue_sends(CsimExec *x, uint32_t index) {
   }
 }
 
+/* The proxy hands the next buffer to the kernel and waits for it. */
+static CsimTime hand_over(const CsimExec *x, const Net *n) {
+  return x->choice.algo == CSIM_ALGO_P2P && !n->loopback ? x->net_model.p2p_buffer : 0;
+}
+
 void exec_net_post(CsimExec *x, uint32_t index, CsimTime kernel_done, CsimBytes wire_bytes) {
   Net *n = &x->nets[index];
   n->post[n->posted % SLOTS] = kernel_done + x->net_model.g2p;
@@ -52,7 +57,8 @@ void exec_net_post(CsimExec *x, uint32_t index, CsimTime kernel_done, CsimBytes 
 
 void exec_net_consumed(CsimExec *x, uint32_t index, CsimTime kernel_done) {
   Net *n = &x->nets[index];
-  n->grant[n->granted % SLOTS] = kernel_done + x->net_model.g2p + x->net_model.t_post + (n->collnet ? 0 : n->latency);
+  n->grant[n->granted % SLOTS] = kernel_done + x->net_model.g2p + x->net_model.t_post + (n->collnet ? 0 : n->latency) +
+                                    hand_over(x, n);
   n->granted++;
   queue_sends(x, index);
 }

@@ -27,6 +27,7 @@ void csim_net_model_init(const CsimCatalogue *c, const char *transport, int mtu,
   net->t_poll = csim_catalogue_time(c, "proxy.poll");
   net->flush = csim_catalogue_time(c, "proxy.flush");
   net->p2p_start = csim_catalogue_time(c, "proxy.p2p_start");
+  net->p2p_buffer = csim_catalogue_time(c, "proxy.p2p_buffer");
   net->p2p_depth = (uint32_t)csim_catalogue_number(c, "proxy.p2p_depth");
   net->endpoint = TIME("endpoint");
   net->step = TIME("step");

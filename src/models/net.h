@@ -20,6 +20,7 @@ typedef struct {
   CsimTime t_post, t_poll;  /* = proxy.post, proxy.poll: serial per proxy thread and message */
   CsimTime flush;           /* = proxy.flush: read back after a GPUDirect receive, where the GPU needs it (sm < 90) */
   CsimTime p2p_start;       /* = proxy.p2p_start: send/recv over the network, until the proxy has taken up a call's operations */
+  CsimTime p2p_buffer;      /* = proxy.p2p_buffer: send/recv over the network, for each message: the next buffer is handed out */
   uint32_t p2p_depth;       /* = proxy.p2p_depth: messages of send/recv under way on a connection */
   CsimTime endpoint;        /* = <transport>.endpoint: one adapter with its driver path, each side, small message; not part of
                              * routes, whose latency has the PCIe way to the adapter, switches and cables */
