@@ -3,6 +3,7 @@
 #include "probe/copies.h"
 #include "probe/nccl-run.h"
 #include "probe/sockets.h"
+#include "probe/verbs.h"
 
 #include <string.h>
 
@@ -104,23 +105,91 @@ static int probe_sockets(const CliArgs *args) {
   return finish(args, table, error);
 }
 
+/* "write_bw,send_lat"; nothing: all. */
+static gboolean test_option(const CliArgs *args, CsimVerbsOptions *o, GError **error) {
+  const char *text = cli_args_value(args, "tests");
+  if (!text) return TRUE;
+  g_auto(GStrv) words = g_strsplit(text, ",", -1);
+  memset(o->tests, 0, sizeof o->tests);
+  for (char **word = words; *word; word++) {
+    int i = 0;
+    while (i < CSIM_N_VERBS_TESTS && strcmp(*word, csim_verbs_test_names[i])) i++;
+    if (i == CSIM_N_VERBS_TESTS) {
+      g_autofree char *names = g_strjoinv(", ", (char **)csim_verbs_test_names);
+      g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "--tests: \"%s\" is not known; %s", *word, names);
+      return FALSE;
+    }
+    o->tests[i] = TRUE;
+  }
+  return TRUE;
+}
+
+static gboolean verbs_options(const CliArgs *args, CsimVerbsOptions *o, GError **error) {
+  o->device = cli_args_value(args, "device");
+  o->peer_device = cli_args_value(args, "peer-device");
+  o->connect = cli_args_value(args, "connect");
+  o->gpu = cli_args_flag(args, "gpu-memory");
+  return cli_probe_sizes(args, &o->min, &o->max, &o->factor, error) && test_option(args, o, error) &&
+         cli_int_option(args, "ib-port", 1, 255, &o->port, error) &&
+         cli_int_option(args, "gid-index", 0, 255, &o->gid_index, error) && cli_int_option(args, "mtu", 256, 4096, &o->mtu, error) &&
+         cli_int_option(args, "qps", 1, CSIM_VERBS_MAX_QPS, &o->qps, error) &&
+         cli_int_option(args, "depth", 1, CSIM_VERBS_MAX_DEPTH, &o->depth, error) &&
+         cli_int_option(args, "inline", 0, 4096, &o->inline_bytes, error) &&
+         cli_int_option(args, "iters", 1, 100000, &o->iters, error) && cli_int_option(args, "listen", 1, 65535, &o->listen, error) &&
+         limit_option(args, &o->limit_s, error);
+}
+
+static gboolean check_verbs(const CsimVerbsOptions *o, GError **error) {
+  if (o->max > CSIM_VERBS_MAX_SIZE) {
+    g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "verbs: messages of up to 1G, as queue pairs have it");
+    return FALSE;
+  }
+  if (!o->listen || !o->connect) return TRUE;
+  g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "--listen is for one end and --connect for the other");
+  return FALSE;
+}
+
+static guint64 count_wrong_bytes(const GArray *rows) {
+  guint64 wrong = 0;
+  for (guint i = 0; i < rows->len; i++) wrong += g_array_index(rows, CsimVerbsRow, i).wrong;
+  return wrong;
+}
+
+static int probe_verbs(const CliArgs *args) {
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(CsimVerbsRow));
+  CsimVerbsOptions options;
+  CsimVerbsFacts facts;
+  csim_verbs_options_init(&options);
+  options.interrupt = cli_interrupt();
+  if (!verbs_options(args, &options, &error) || !check_verbs(&options, &error)) return cli_fail(error);
+  csim_probe_verbs(&options, rows, &facts, &error);
+  if (options.listen && !error) return CLI_OK; /* the rows are at the other end */
+  g_autoptr(CsimProbeTable) table = csim_verbs_table(&options, &facts, rows);
+  int code = finish(args, table, error);
+  guint64 wrong = count_wrong_bytes(rows);
+  if (wrong == 0) return code;
+  cli_warn("%" G_GUINT64_FORMAT " wrong bytes: see the column \"wrong\"", wrong);
+  return code == CLI_OK ? CLI_FINDINGS : code;
+}
+
 static const struct {
   const char *name;
   int (*run)(const CliArgs *args);
-} probes[] = {{"copies", probe_copies}, {"nccl", probe_nccl}, {"sockets", probe_sockets}};
+} probes[] = {{"copies", probe_copies}, {"nccl", probe_nccl}, {"sockets", probe_sockets}, {"verbs", probe_verbs}};
 
 static int run_probe(const CliArgs *args) {
   const char *name = cli_args_operand(args, 0);
   for (guint i = 0; i < G_N_ELEMENTS(probes); i++)
     if (!strcmp(name, probes[i].name)) return probes[i].run(args);
-  cli_warn("no probe \"%s\"; copies, nccl or sockets", name);
+  cli_warn("no probe \"%s\"; copies, nccl, sockets or verbs", name);
   return CLI_USAGE;
 }
 
 /* --- tables ----------------------------------------------------------------------- */
 
 static const CliOption common[] = {
-    {0, "limit", "SECONDS", "kill the probe after so long, 0: never (copies 300, nccl 600, sockets 60)", NULL, NULL},
+    {0, "limit", "SECONDS", "kill the probe after so long, 0: never (copies 300, nccl 600, sockets 60, verbs 120)", NULL, NULL},
     {0, "json", NULL, "one JSON object in place of CSV", NULL, NULL},
     {0},
 };
@@ -133,7 +202,23 @@ static const CliOption nccl_table[] = {
     {0, "tag", "TEXT", "nccl: name of the series in the table (default)", NULL, NULL},
     {0},
 };
-static const CliOption *const tables[] = {cli_options_probe_sizes, common, copies_table, cli_options_nccl, nccl_table, cli_options_output, NULL};
+static const CliOption verbs_table[] = {
+    {0, "tests", "LIST", "verbs: these only (all)", "write_bw|read_bw|send_bw|write_lat|read_lat|send_lat", NULL},
+    {0, "device", "NAME", "verbs: RDMA device (the first)", NULL, NULL},
+    {0, "peer-device", "NAME", "verbs: device of the other end, in this process (as --device)", NULL, NULL},
+    {0, "listen", "PORT", "verbs: be the other end for another host", NULL, NULL},
+    {0, "connect", "HOST:PORT", "verbs: the other end listens there", NULL, NULL},
+    {0, "ib-port", "N", "verbs: port of the device (1)", NULL, NULL},
+    {0, "gid-index", "N", "verbs: entry of the port's GID table (RoCE v2 with an IPv4 address, else 0)", NULL, NULL},
+    {0, "mtu", "BYTES", "verbs: path MTU (the port's own)", "256|512|1024|2048|4096", NULL},
+    {0, "qps", "N", "verbs: queue pairs of the bandwidth tests (1)", NULL, NULL},
+    {0, "depth", "N", "verbs: messages under way on each (16)", NULL, NULL},
+    {0, "inline", "BYTES", "verbs: messages of up to so many bytes go with the request (0)", NULL, NULL},
+    {0, "gpu-memory", NULL, "verbs: buffers on GPU 0, through nvidia-peermem or dmabuf", NULL, NULL},
+    {0},
+};
+static const CliOption *const tables[] = {cli_options_probe_sizes, common, copies_table, cli_options_nccl, nccl_table, verbs_table,
+                                         cli_options_output, NULL};
 
 static const char *const examples[] = {
     "collsim probe copies -o copies.csv",
@@ -142,19 +227,21 @@ static const char *const examples[] = {
     "every collective on all GPUs, with topology, graphs and tuning table of NCCL",
     "collsim probe nccl --ranks 4 -e 64M",
     "four ranks, on one GPU if there is one, over NCCL's sockets (start nvidia-cuda-mps-control -d before)",
+    "collsim probe verbs --listen 18515   and on another host:   collsim probe verbs --connect HOST:18515",
+    "RDMA write, read and send between two hosts",
     NULL,
 };
 
 const CliVerb cli_verb_probe = {
     .name = "probe",
-    .operands = "copies|nccl|sockets",
-    .summary = "measure this machine's GPUs and NCCL",
-    .about = "Loads the NVIDIA driver's library and NCCL at run time; says in one line what is missing. Each result of "
+    .operands = "copies|nccl|sockets|verbs",
+    .summary = "measure this machine's GPUs, NCCL, TCP and RDMA",
+    .about = "Loads the NVIDIA driver's library, NCCL and libibverbs at run time; says in one line what is missing. Each result of "
              "NCCL is checked. The CSV starts with facts of the machine and is what `collsim validate` reads.",
     .tables = tables,
     .min_operands = 1,
     .max_operands = 1,
-    .operand_words = "copies|nccl|sockets",
+    .operand_words = "copies|nccl|sockets|verbs",
     .examples = examples,
     .run = run_probe,
 };

@@ -7,8 +7,6 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
-#define COPIES_MAX (INT64_C(1) << 30)
-
 typedef struct {
   const CsimLiveOptions *options;
   CsimLive *live;
@@ -67,7 +65,6 @@ static gboolean probe_copies(Run *r, GError **error) {
   CsimGpuFacts gpus;
   csim_copy_options_init(&o);
   o.interrupt = r->options->nccl.interrupt;
-  o.max = MIN(o.max, MAX(r->options->nccl.max, COPIES_MAX / 16));
   say(r, "copies");
   if (!csim_probe_gpus(&gpus, error) || !csim_probe_copies(&o, r->copies, error)) return FALSE;
   g_autoptr(CsimProbeTable) table = csim_copies_table(r->copies, &gpus);

@@ -134,6 +134,16 @@ static void fill_spec(CsimRunSpec *spec, const CsimSetResult *result, const Csim
   spec->interrupt = &watch->stop;
 }
 
+/* A size whose algorithm is not simulated (NCCL's choice changes with size) does not end its set. TRUE: error is dealt with. */
+static gboolean leave_out(CsimSetResult *result, GError *error) {
+  if (!g_error_matches(error, CSIM_ERROR, CSIM_ERROR_UNSUPPORTED)) return FALSE;
+  result->n_left_out++;
+  g_free(result->note);
+  result->note = g_strdup_printf("%s (%u of %u sizes)", error->message, result->n_left_out, result->set->rows->len);
+  g_error_free(error);
+  return TRUE;
+}
+
 static gboolean run_chain(CsimSetResult *result, CsimRunSpec *spec, const CsimMeasuredRow *rows, guint n,
                           int factor, gboolean predict, GError **error) {
   spec->type = rows[0].type;
@@ -151,9 +161,14 @@ static gboolean run_chain(CsimSetResult *result, CsimRunSpec *spec, const CsimMe
   }
   for (guint i = 0; i < n; i++) {
     CsimRow row;
+    GError *own = NULL;
     if (!is_usable(result, &rows[i], predict)) continue;
-    if (!csim_run_row(run, i, &row, error)) return FALSE;
-    compare(result, &rows[i], &row);
+    if (csim_run_row(run, i, &row, &own))
+      compare(result, &rows[i], &row);
+    else if (!leave_out(result, own)) {
+      g_propagate_error(error, own);
+      return FALSE;
+    }
   }
   return TRUE;
 }
@@ -187,7 +202,9 @@ static void settle(CsimSetResult *result, const Watch *watch, const CsimValidate
   else if (error)
     why = g_strdup(error->message);
   csim_set_result_count(result);
+  if (!why && done == 0 && result->n_left_out > 0) why = g_strdup(result->note);
   if (result->skipped || !why) return;
+  g_clear_pointer(&result->note, g_free);
   if (done == 0)
     result->skipped = g_steal_pointer(&why);
   else

@@ -124,6 +124,7 @@ typedef struct {
   gboolean busbw_only;
   char *skipped; /* why there is no result or why it does not count; NULL: counts */
   char *note;    /* "time limit after 5 of 21 sizes"; NULL: complete */
+  guint n_left_out; /* sizes whose algorithm is not simulated */
   double wall_s;
 } CsimSetResult;
 

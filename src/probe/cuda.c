@@ -44,6 +44,7 @@ static const CsimSymbol symbols[] = {
     S(module_unload, "cuModuleUnload"),
     S(module_function, "cuModuleGetFunction"),
     S(launch, "cuLaunchKernel"),
+    CSIM_SYMBOL_OPTIONAL(CsimCuda, dmabuf, "cuMemGetHandleForAddressRange"),
     {NULL, 0, FALSE},
 };
 

@@ -55,7 +55,9 @@ typedef struct {
   CsimCuResult (*module_function)(CsimCuFunction *function, CsimCuModule module, const char *name);
   CsimCuResult (*launch)(CsimCuFunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                          unsigned block_y, unsigned block_z, unsigned shared, CsimCuStream stream, void **params, void **extra);
+  CsimCuResult (*dmabuf)(void *handle, CsimCuPtr memory, size_t bytes, int type, unsigned long long flags); /* NULL: before 11.7 */
 } CsimCuda;
+#define CSIM_CU_HANDLE_DMABUF 1
 
 #define CSIM_CU_STREAM_NON_BLOCKING 1u
 #define CSIM_CU_HOST_PORTABLE 1u

@@ -113,10 +113,52 @@ shaped() {
     note "shaped: needs root and iproute2; left out"
     return 0
   fi
-  netns=yes
-  "$here/netns.sh" up 8 || return 1
+  [ -n "$netns" ] || { netns=yes && "$here/netns.sh" up 8 || return 1; }
   shaped_rate 4gbit 4 -c all_reduce,all_gather,alltoall && shaped_rate 4gbit 2 -c all_reduce && shaped_rate 4gbit 8 -c all_reduce &&
     shaped_rate 8gbit 4 -c all_reduce,reduce_scatter
+}
+
+# live NAME ARGUMENTS... : predictions, then runs, with the shipped catalogue and with constants from copies and sockets.
+live() {
+  name=$1
+  shift
+  # shellcheck disable=SC2086  # words
+  "$collsim" validate --live "$out/live-$name" --calibrate "$out/live-$name-constants.json" $nccl -o "$out/live-$name.txt" "$@"
+}
+
+live_gpus() {
+  ok=0
+  live "gpus$n_gpus" -c all -b 8 -e "$MAX" --forced || ok=1
+  live "gpus$n_gpus-single" -c all_reduce,all_gather,reduce_scatter,alltoall,sendrecv -b 8 -e 256M --launch single || ok=1
+  n=2
+  while [ "$n" -lt "$n_gpus" ]; do
+    live "gpus$n" -g "$n" -c all -b 8 -e "$MAX" || ok=1
+    n=$((n * 2))
+  done
+  return $ok
+}
+
+live_ranks() {
+  for n in 2 4 8; do
+    live "ranks$n" -g 1 --ranks $n -b 8 -e 64M -f 4 -n 10 -w 3 || return 1
+  done
+}
+
+live_shaped_rate() {
+  rate=$1 unit=$2 n=$3
+  shift 3
+  "$here/netns.sh" rate 8 "$rate" &&
+    live "shaped-$rate-ranks$n" -g 1 --ranks "$n" --netns csim --link-rate "$unit" -b 64K -e 64M -f 4 -n 5 -w 1 "$@"
+}
+
+live_shaped() {
+  if [ "$(id -u)" != 0 ] || ! command -v "${IP:-ip}" >/dev/null; then
+    note "live-shaped: needs root and iproute2; left out"
+    return 0
+  fi
+  [ -n "$netns" ] || { netns=yes && "$here/netns.sh" up 8 || return 1; }
+  live_shaped_rate 4gbit 4Gb/s 2 && live_shaped_rate 4gbit 4Gb/s 4 --forced && live_shaped_rate 4gbit 4Gb/s 8 &&
+    live_shaped_rate 8gbit 8Gb/s 4
 }
 
 scratch=$(mktemp -d)
@@ -133,9 +175,12 @@ wants facts && step facts facts >"$out/facts.txt" 2>&1
 wants copies && step copies "$collsim" probe copies -o "$out/copies.csv"
 if [ "$n_gpus" -gt 1 ]; then
   wants gpus && step gpus gpus
-elif wants ranks || wants shaped; then
+  wants live && step live-gpus live_gpus
+elif wants ranks || wants shaped || wants live; then
   step mps start_mps
   wants ranks && step ranks ranks
   wants shaped && step shaped shaped
+  wants live && step live-ranks live_ranks
+  wants live && step live-shaped live_shaped
 fi
 [ -z "$failed" ] || { note "failed:$failed"; exit 1; }
