@@ -16,7 +16,7 @@ colour(i) = colours[(i - 1) % 7 + 1]
 set label 1 heading at screen 0.5,(1 - 22.0 / height) center font ",15"
 set label 2 subheading at screen 0.5,(1 - 46.0 / height) center
 set label 3 source at screen 0.98,(10.0 / height) right font ",10" textcolor "#555555"
-set lmargin at screen (0.03 + 0.0093 * (margin < 45 ? margin : 45))
+set lmargin at screen (0.03 + 0.0099 * (margin < 45 ? margin : 45))
 set rmargin at screen 0.94
 set tmargin at screen (1 - (with_key ? 92.0 : 66.0) / height)
 set bmargin at screen (78.0 / height)

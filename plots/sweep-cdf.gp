@@ -1,5 +1,6 @@
 # Share of the runs that stay at or below a value. The caller has set (src/report/outputs-plot.c):
-#   term_svg, output, data: blocks of value share-percent; heading, subheading, source; n_series, series_N, with_key, x_label
+#   term_svg, output, data: blocks of value share-percent; heading, subheading, source; n_series, series_N, with_key,
+#   key_chars: letters of the longest, x_label
 if (term_svg) {
   set terminal svg size 760,500 dynamic font "DejaVu Sans,13" background "white" noenhanced
 } else {
@@ -11,7 +12,8 @@ array marks[7] = [7, 5, 9, 13, 11, 6, 4]
 colour(i) = colours[(i - 1) % 7 + 1]
 mark(i) = marks[(i - 1) % 7 + 1]
 dashes(i) = (i - 1) % 5 + 1
-key_rows = with_key ? ceil(n_series / 2.0) : 0
+key_columns = floor(700.0 / (8 * key_chars + 70))
+key_rows = with_key ? ceil(n_series / (key_columns < 1 ? 1.0 : key_columns > 4 ? 4.0 : key_columns + 0.0)) : 0
 set label 1 heading at screen 0.5,0.955 center font ",15"
 set label 2 subheading at screen 0.5,0.905 center
 set label 3 source at screen 0.97,0.022 right font ",10" textcolor "#555555"

@@ -1,6 +1,6 @@
 # A value over x for several series; with two panels bandwidth, then time. The caller has set (src/report/outputs-plot.c):
 #   term_svg, output, data: blocks of x median min max time-median time-min time-max "x"; heading, subheading, source
-#   n_series, series_N, with_key   panels 1|2   log_x, log_y   named: tics at the values themselves
+#   n_series, series_N, with_key, key_chars: letters of the longest   panels 1|2   log_x, log_y   named: tics at the values themselves
 #   n_x, x_chars: how many of these, letters of the longest
 #   spread: draw min to max        x_label, y_label
 if (term_svg) {
@@ -18,7 +18,8 @@ mark(i) = marks[(i - 1) % 7 + 1]
 dashes(i) = (i - 1) % 5 + 1
 
 # The key stands under the panels, in as many columns as fit.
-key_rows = with_key ? ceil(n_series / 3.0) : 0
+key_columns = floor((panels == 2 ? 900.0 : 580.0) / (8 * key_chars + 70))
+key_rows = with_key ? ceil(n_series / (key_columns < 1 ? 1.0 : key_columns > 4 ? 4.0 : key_columns + 0.0)) : 0
 turn = named && x_chars * n_x > (panels == 2 ? 40 : 60)
 bottom = 0.17 + 0.042 * key_rows + (turn ? 0.0105 * (x_chars < 30 ? x_chars : 30) : 0)
 set multiplot layout 1,panels margins (panels == 2 ? 0.085 : 0.12),0.965,bottom,0.84 spacing 0.1,0

@@ -248,8 +248,10 @@ static void read_breakdown(const CsimExec *x, double time_us, CsimBreakdown *out
   busiest_link(x, last->free, out);
 }
 
+/* A multicast waits for every GPU of the switch: among GPUs of one kind, the narrowest port (NVLinks lost) sets the pace of all. */
 static gboolean set_nvls_costs(CsimExec *x, int channels, GError **error) {
   const CsimCommInfo *info = csim_comm_info(x->spec.comm);
+  g_autofree CsimRate *narrowest = g_new0(CsimRate, x->gpus->len);
   if (x->choice.algo != CSIM_ALGO_NVLS && x->choice.algo != CSIM_ALGO_NVLS_TREE) return TRUE;
   for (uint32_t r = 0; r < x->n_ranks; r++) {
     CsimRankPlace p = csim_comm_place(x->spec.comm, (int)r);
@@ -259,8 +261,11 @@ static gboolean set_nvls_costs(CsimExec *x, int channels, GError **error) {
       return FALSE;
     }
     CsimRate port = csim_machine_link(x->spec.machine, out).capacity;
-    csim_cost_set_nvls(&x->costs[x->rank_gpu[r]], port, info->max_local_ranks, info->nvls_heads, channels);
+    CsimRate *least = &narrowest[x->rank_gpu[r]];
+    *least = *least ? MIN(*least, port) : port;
   }
+  for (guint i = 0; i < x->gpus->len; i++)
+    if (narrowest[i]) csim_cost_set_nvls(&x->costs[i], narrowest[i], info->max_local_ranks, info->nvls_heads, channels);
   return TRUE;
 }
 

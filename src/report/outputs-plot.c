@@ -115,7 +115,7 @@ static char *own_heading(const CsimOutput *o) {
 static void set_headings(Plot *p) {
   const CsimOutput *o = p->o;
   g_autofree char *where = conditions(o), *heading = own_heading(o);
-  const char *target = common_text(p, "target"), *collective = common_text(p, "collective");
+  const char *target = common_text(p, "ranks") ? common_text(p, "target") : NULL, *collective = common_text(p, "collective");
   guint repeats = most_repeats(p->pivot);
   g_autofree char *spread = repeats > 1 && o->kind != CSIM_OUTPUT_CDF ? g_strdup_printf("; median of %u%s", repeats, o->kind == CSIM_OUTPUT_HEAT ? "" : ", bars from least to most") : g_strdup("");
   g_autofree char *subheading = g_strdup_printf("%s%s%s%s%s", collective ? collective : p->e->name, target ? " on " : "", target ? target : "", where, spread);
@@ -126,12 +126,24 @@ static void set_headings(Plot *p) {
   set_text(p, "source", source);
 }
 
+/* A number says nothing without its axis: "nodes 2", "NCCL_IB_QPS_PER_CONNECTION 4". Sizes do. */
+static char *series_label(const Plot *p, guint s) {
+  const char *axis = p->o->series, *label = name_at(p->pivot->series, s);
+  if (!axis) return g_strdup("");
+  const char *dot = strrchr(axis, '.'), *end = label + strlen(label);
+  gboolean bare = end > label && g_ascii_isdigit(end[-1]) && !isnan(csim_label_number(label));
+  return bare ? g_strdup_printf("%s %s", dot ? dot + 1 : axis, label) : g_strdup(label);
+}
+
 static void set_series(Plot *p) {
+  int chars = 0;
   set_int(p, "n_series", (int)p->pivot->series->len);
   for (guint s = 0; s < p->pivot->series->len; s++) {
-    g_autofree char *name = g_strdup_printf("series_%u", s + 1);
-    set_text(p, name, p->o->series ? name_at(p->pivot->series, s) : "");
+    g_autofree char *name = g_strdup_printf("series_%u", s + 1), *label = series_label(p, s);
+    set_text(p, name, label);
+    chars = MAX(chars, (int)g_utf8_strlen(label, -1));
   }
+  set_int(p, "key_chars", chars);
   set_int(p, "with_key", p->o->series != NULL);
 }
 
