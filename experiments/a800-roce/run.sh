@@ -23,4 +23,5 @@ row "2 PFC and ECN"         lossless-1500 Ring
 row "3 MTU 4096"            lossless-4096 Ring
 row "4 NCCL_BUFFSIZE 4 MiB" lossless-4096 Ring -x NCCL_BUFFSIZE=4194304
 row "5 Tree"                lossless-4096 Tree
+row "3 PFC alone"           pfc-only      Ring
 row "3 adaptive routing"    adaptive      Ring

@@ -87,6 +87,6 @@ const CliVerb cli_verb_packet = {
     .tables = tables,
     .max_operands = -1,
     .operand_words = "frames|line-rate|pfc-incast|static-xoff|headroom|steady-state|first-cuts|together|"
-                     "connectx|victim|go-back-n|go-back-0|ecmp|ring|ib-credits|deadlock|speed",
+                     "connectx|victim|go-back-n|go-back-0|ecmp|ring|ib-credits|deadlock|storm|speed",
     .run = run_packet,
 };

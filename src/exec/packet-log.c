@@ -120,7 +120,8 @@ static void add_port(CsimPacketLog *log, CsimPktNet *net, guint i) {
   log->totals.hops += port.stats.tx_packets;
   log->totals.marked += port.stats.marked;
   log->totals.pauses += port.stats.pauses_sent;
-  log->totals.dropped += port.arrived_dropped;
+  log->totals.dropped += port.arrived_dropped + port.stats.storm_drops;
+  log->totals.storms += port.stats.storms;
   log->totals.lost += port.stats.lost;
   log->totals.paused += port.stats.paused;
   g_array_append_val(log->ports, port);

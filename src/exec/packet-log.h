@@ -29,6 +29,7 @@ typedef struct {
   uint64_t packets, resent;   /* data packets sent, of which again */
   uint64_t marked, cnps, naks, timeouts, out_of_order;
   uint64_t pauses, dropped, lost;
+  uint64_t storms;            /* ports that the watchdog gave up on */
   CsimTime paused;            /* summed over ports */
 } CsimPacketTotals;
 

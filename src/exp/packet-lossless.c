@@ -122,6 +122,51 @@ void packet_headroom(CsimPacketReport *report) {
     }
 }
 
+/* ---- a stuck NIC: who else stands still, and for how long ---- */
+
+enum { STUCK = 0, SENDERS = 7, FIRST = 8 }; /* host 0 is stuck, 8 to 14 send to it over the spines, and to its neighbours 1 to 7 */
+
+static Bed *storm_bed(CsimTime watchdog) {
+  CsimPktSpec spec = csim_pkt_spec_roce();
+  CsimPktCable cable = {.rate = 100 * (CsimRate)GBPS, .delay = CSIM_US};
+  CsimPktSwitch sw = csim_pkt_switch_hpcc(cable.rate, cable.delay);
+  spec.ack_timeout = 20 * CSIM_MS;
+  spec.ack_class = 6;
+  sw.headroom = 100000;
+  sw.watchdog = watchdog;
+  Bed *bed = bed_leaf_spine(&spec, &sw, 2, 8, 4, &cable);
+  for (guint i = 0; i < SENDERS; i++) bed_qp(bed, FIRST + i, STUCK);
+  for (guint i = 0; i < SENDERS; i++) bed_qp(bed, FIRST + i, 1 + i);
+  csim_pkt_host_pause(bed->net, STUCK, spec.data_class, TRUE);
+  return bed;
+}
+
+/* Victims that are done by `until`. */
+static guint victims_done(Bed *bed) {
+  guint done = 0;
+  for (guint qp = SENDERS; qp < 2 * SENDERS; qp++) {
+    CsimPktQpStats stats = csim_pkt_qp_stats(bed->net, qp);
+    done += stats.acked == stats.posted;
+  }
+  return done;
+}
+
+static void storm(CsimPacketReport *report, CsimTime watchdog, guint expected, const char *name) {
+  g_autoptr(Bed) bed = storm_bed(watchdog);
+  bed_send(bed, 20000000, 0);
+  bed_run(bed, 15 * CSIM_MS, report);
+  guint64 storms = 0;
+  for (guint i = 0; i < csim_pkt_n_ports(bed->net); i++) storms += csim_pkt_port_stats(bed->net, i).storms;
+  packet_near(report, expected, victims_done(bed), 0, "flows", "%s: of 7 victims, done within 15 ms", name);
+  packet_near(report, watchdog > 0, (double)storms, 0, "ports", "%s: taken for stuck", name);
+  packet_info(report, (double)bed_result(bed).pauses, "PAUSEs", "%s", name);
+}
+
+void packet_storm(CsimPacketReport *report) {
+  storm(report, 0, 0, "one NIC pauses for ever");
+  storm(report, 4 * CSIM_MS, 7, "the same, watchdog of 4 ms");
+}
+
 /* ---- 17: two hosts on a cable; IBTA vol. 1, 7.9: a credit's loop bounds the rate ---- */
 
 static void credits(CsimPacketReport *report, int gbps, int metres, int kib) {

@@ -75,6 +75,7 @@ void packet_connectx(CsimPacketReport *report);
 void packet_victim(CsimPacketReport *report);
 void packet_ecmp(CsimPacketReport *report);
 void packet_ring(CsimPacketReport *report);
+void packet_storm(CsimPacketReport *report);
 void packet_speed(CsimPacketReport *report);
 
 #endif

@@ -28,6 +28,7 @@ const CsimPacketScenario csim_packet_scenarios[] = {
     {"ring", "16", "host i to i + 1, and to i + 8", packet_ring},
     {"ib-credits", "17", "InfiniBand buffers below rate times loop", packet_ib_credits},
     {"deadlock", "18", "three switches in a ring, every flow two links on", packet_deadlock},
+    {"storm", "-", "a NIC that pauses for ever: its victims, with and without a PFC watchdog", packet_storm},
     {"speed", "-", "64 hosts at 400 Gb/s with DCQCN: frames put on links per second of CPU time",
      packet_speed},
     {0},

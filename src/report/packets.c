@@ -60,6 +60,7 @@ static void json_totals(GString *out, const CsimPacketTotals *t) {
   csim_jsonw_member_number(out, "paused_us", (double)t->paused * 1e-6);
   csim_jsonw_member_int(out, "dropped", (gint64)t->dropped);
   csim_jsonw_member_int(out, "lost", (gint64)t->lost);
+  csim_jsonw_member_int(out, "storms", (gint64)t->storms);
   csim_jsonw_member_int(out, "naks", (gint64)t->naks);
   csim_jsonw_member_int(out, "timeouts", (gint64)t->timeouts);
   csim_jsonw_member_int(out, "out_of_order", (gint64)t->out_of_order);

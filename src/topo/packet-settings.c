@@ -183,6 +183,7 @@ static void roce_switch(const CsimPacketSettings *s, const CsimPacketMachine *m,
   sw->ecn_max = level(&s->ecn_max, share);
   sw->ecn_pmax = s->ecn_pmax;
   sw->ecn_mask = s->no_ecn ? 0 : (guint8)(1u << plan->spec.data_class);
+  sw->watchdog = s->watchdog;
   sw->lossy_mask = lossy_classes(s, &plan->spec, tier, data_dscp(s, o));
   if (s->tier[tier].mtu > 0) sw->max_frame = csim_pkt_data_frame(CSIM_PKT_ROCE, csim_pkt_roce_mtu(s->tier[tier].mtu), TRUE);
 }

@@ -50,6 +50,7 @@ static void add_handlers(CsimPktNet *net) {
   net->on_timeout = csim_engine_add_handler(engine, "ACK time-out", pkt_on_timeout, net);
   net->on_credit = csim_engine_add_handler(engine, "credit", pkt_on_credit, net);
   net->on_post = csim_engine_add_handler(engine, "post", pkt_on_post, net);
+  net->on_watchdog = csim_engine_add_handler(engine, "PFC watchdog", pkt_on_watchdog, net);
 }
 
 static void free_qp(gpointer data) {
@@ -156,6 +157,7 @@ static void init_port(CsimPktNet *net, guint index, guint node, guint peer_node,
     port->class[c].credits = (int)MIN(net->spec.vl_buffer / CSIM_PKT_IB_BLOCK, 2048);
     csim_timer_init(&port->class[c].refresh, net->on_refresh, (uint16_t)c, index, 0);
     csim_timer_init(&port->class[c].expiry, net->on_expiry, (uint16_t)c, index, 0);
+    csim_timer_init(&port->class[c].watchdog, net->on_watchdog, (uint16_t)c, index, 0);
   }
 }
 
@@ -310,6 +312,8 @@ CsimPktPortStats csim_pkt_port_stats(CsimPktNet *net, guint index) {
                             .marked = port->marked,
                             .pauses_sent = port->pauses_sent,
                             .pauses_received = port->pauses_received,
+                            .storms = port->storms,
+                            .storm_drops = port->storm_drops,
                             .queue = net->loads[index].queued,
                             .rate = port->rate};
   double area = 0;

@@ -52,13 +52,14 @@ typedef struct {
   CsimTime area_at;
   CsimBytes shared, headroom, max_ingress, max_headroom; /* ingress: lossless accounts */
   CsimBytes held;                                        /* ingress: all that came in here and is queued */
-  CsimTimer refresh, expiry;
+  CsimTimer refresh, expiry, watchdog;
   CsimTime paused_at, paused;
   int deficit;
   int credits;  /* blocks that may be sent */
   Credit *ring; /* credits on their way, oldest first */
   guint ring_size, ring_head, ring_n;
   gboolean xoff; /* a PAUSE of ours is in force */
+  gboolean storm; /* the watchdog drops what is for this egress */
   gboolean starved, credit_wake;
 } Class;
 
@@ -74,6 +75,7 @@ typedef struct {
   CsimRate rate;
   CsimRng loss_rng, mark_rng;
   uint64_t tx_packets, rx_packets, lost, dropped, marked, pauses_sent, pauses_received, flying;
+  uint64_t storms, storm_drops;
   CsimBytes tx_bytes, rx_bytes, lost_bytes, flying_bytes;
   CsimTime first_tx;
   Class class[N_QUEUES];
@@ -175,7 +177,7 @@ struct CsimPktNet {
   int ack_frame, cnp_frame;
   /* handlers */
   uint16_t on_arrive, on_free, on_wake, on_effect, on_control, on_pause, on_expiry, on_refresh, on_timeout,
-      on_credit, on_post;
+      on_credit, on_post, on_watchdog;
   gboolean frozen; /* no more nodes or cables */
   char *deadlock;
 };
@@ -202,7 +204,17 @@ void pkt_enqueue(CsimPktNet *net, Port *port, guint queue, uint32_t index);
 void pkt_kick(CsimPktNet *net, Port *port);
 void pkt_queue_area(Class *class, CsimTime now);
 
+uint32_t pkt_dequeue(CsimPktNet *net, Port *port, guint queue);
+/* Its pause is over. */
+void pkt_resume(CsimPktNet *net, Port *port, guint class);
+
+/* watchdog.c: a PAUSE for the class has come. */
+void pkt_watch_pause(CsimPktNet *net, Port *port, guint class, CsimTime now);
+void pkt_on_watchdog(CsimEngine *engine, void *owner, const CsimEvent *event);
+
 /* switch.c */
+/* What the frame took of the switch is free again. */
+void pkt_free_room(CsimPktNet *net, Node *node, Packet *p);
 gboolean pkt_admit(CsimPktNet *net, Node *node, Port *in, Port *out, Packet *p);
 /* Its transmission starts: marks, accounts, XON, credits. */
 void pkt_leave(CsimPktNet *net, Port *out, Packet *p);

@@ -80,6 +80,8 @@ typedef struct {
   double ecn_pmax;
   guint8 ecn_mask;      /* classes that mark; 0: no ECN */
   guint8 lossy_mask;    /* classes that this switch takes as lossy whatever csim_pkt_net's pfc_mask says: it neither pauses nor obeys */
+  CsimTime watchdog;    /* an egress class that is paused so long, with frames to send, is taken for stuck: its frames are dropped until
+                         * no PAUSE has come for as long again; 0: no watchdog */
   int max_frame;        /* longer frames are dropped; 0: none */
   CsimTime latency;     /* from arrival to the egress queue */
   gboolean cut_through; /* a frame goes on as soon as its header is in, where the next link is not faster */
@@ -157,7 +159,8 @@ const char *csim_pkt_qp_error(const CsimPktNet *net, guint qp);
 typedef struct {
   uint64_t tx_packets, rx_packets;
   uint64_t lost;    /* on the link, after leaving here */
-  uint64_t dropped; /* for want of room, on arriving here */
+  uint64_t dropped; /* for want of room, or in a storm, on arriving here */
+  uint64_t storms, storm_drops; /* times that the watchdog acted on this egress; frames that it threw out of the queue */
   CsimBytes tx_bytes, rx_bytes; /* wire */
   uint64_t marked;
   uint64_t pauses_sent, pauses_received; /* XOFF, refreshes included; XON not */

@@ -26,7 +26,7 @@ void pkt_enqueue(CsimPktNet *net, Port *port, guint which, uint32_t index) {
   port->ready |= (uint16_t)(1u << which);
 }
 
-static uint32_t dequeue(CsimPktNet *net, Port *port, guint which) {
+uint32_t pkt_dequeue(CsimPktNet *net, Port *port, guint which) {
   Class *class = &port->class[which];
   Queue *queue = &class->queue;
   uint32_t index = queue->head;
@@ -75,13 +75,13 @@ static guint take_turns(const CsimPktNet *net, Port *port, guint ready) {
 static uint32_t next_queued(CsimPktNet *net, Port *port) {
   guint ready = port->ready & ~(guint)port->paused;
   if (ready == 0) return NONE;
-  if (ready >> CONTROL & 1) return dequeue(net, port, CONTROL);
+  if (ready >> CONTROL & 1) return pkt_dequeue(net, port, CONTROL);
   if (net->spec.kind == CSIM_PKT_IB) ready = with_credit(net, port, ready);
   if (ready == 0) return NONE;
   guint strict = ready & net->spec.strict_mask;
-  if (strict) return dequeue(net, port, 31 - (guint)__builtin_clz(strict));
-  if ((ready & (ready - 1)) == 0) return dequeue(net, port, (guint)__builtin_ctz(ready));
-  return dequeue(net, port, take_turns(net, port, ready));
+  if (strict) return pkt_dequeue(net, port, 31 - (guint)__builtin_clz(strict));
+  if ((ready & (ready - 1)) == 0) return pkt_dequeue(net, port, (guint)__builtin_ctz(ready));
+  return pkt_dequeue(net, port, take_turns(net, port, ready));
 }
 
 static gboolean has_work(const CsimPktNet *net, const Port *port) {
@@ -183,7 +183,7 @@ void pkt_on_free(CsimEngine *engine, void *owner, const CsimEvent *event) {
 
 /* ---- being paused ---- */
 
-static void resume(CsimPktNet *net, Port *port, guint class) {
+void pkt_resume(CsimPktNet *net, Port *port, guint class) {
   Class *c = &port->class[class];
   if (!(port->paused >> class & 1)) return;
   port->paused &= (uint16_t) ~(1u << class);
@@ -198,10 +198,12 @@ void pkt_on_pause(CsimEngine *engine, void *owner, const CsimEvent *event) {
   if (!pkt_is_lossless(net, &net->nodes[port->node], event->kind)) return;
   if (event->arg == 0) {
     csim_timer_disarm(engine, &c->expiry);
-    resume(net, port, event->kind);
+    pkt_resume(net, port, event->kind);
     return;
   }
   port->pauses_received++;
+  if (net->nodes[port->node].sw.watchdog > 0) pkt_watch_pause(net, port, event->kind, event->time);
+  if (c->storm) return;
   if (!(port->paused >> event->kind & 1)) c->paused_at = event->time;
   port->paused |= (uint16_t)(1u << event->kind);
   csim_timer_arm(engine, &c->expiry, event->time + csim_pkt_quanta_time(port->rate, (int)event->arg));
@@ -209,5 +211,5 @@ void pkt_on_pause(CsimEngine *engine, void *owner, const CsimEvent *event) {
 
 void pkt_on_expiry(CsimEngine *engine, void *owner, const CsimEvent *event) {
   CsimPktNet *net = owner;
-  resume(net, &net->ports[event->entity], event->kind);
+  pkt_resume(net, &net->ports[event->entity], event->kind);
 }

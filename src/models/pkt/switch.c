@@ -91,11 +91,8 @@ static void mark(const Node *node, Port *out, Packet *p) {
   out->marked++;
 }
 
-void pkt_leave(CsimPktNet *net, Port *out, Packet *p) {
-  if (p->ingress == PKT_MADE_HERE) return;
-  Node *node = &net->nodes[out->node];
+void pkt_free_room(CsimPktNet *net, Node *node, Packet *p) {
   Port *in = &net->ports[p->ingress];
-  mark(node, out, p);
   in->class[p->class].held -= p->frame;
   if (net->spec.kind == CSIM_PKT_IB)
     pkt_give_credit(net, in, p->class, p->frame, csim_engine_now(net->engine));
@@ -103,6 +100,13 @@ void pkt_leave(CsimPktNet *net, Port *out, Packet *p) {
     leave_lossless(net, node, in, p);
   else
     node->shared_used -= p->frame;
+}
+
+void pkt_leave(CsimPktNet *net, Port *out, Packet *p) {
+  if (p->ingress == PKT_MADE_HERE) return;
+  Node *node = &net->nodes[out->node];
+  mark(node, out, p);
+  pkt_free_room(net, node, p);
 }
 
 void pkt_on_arrive(CsimEngine *engine, void *owner, const CsimEvent *event) {
@@ -120,7 +124,7 @@ void pkt_on_arrive(CsimEngine *engine, void *owner, const CsimEvent *event) {
   p->hop++;
   p->ingress = (uint16_t)event->entity;
   int max_frame = net->nodes[in->node].sw.max_frame;
-  if ((max_frame > 0 && p->frame > max_frame) || !pkt_admit(net, &net->nodes[in->node], in, out, p)) {
+  if ((max_frame > 0 && p->frame > max_frame) || out->class[p->class].storm || !pkt_admit(net, &net->nodes[in->node], in, out, p)) {
     in->dropped++;
     pkt_release(net, index);
     return;

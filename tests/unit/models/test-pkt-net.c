@@ -198,6 +198,35 @@ static void test_stuck_nic(void) {
   clear(&bed);
 }
 
+/* The same NIC, and switches with a watchdog: what is for it is thrown away, the victim runs, and when the NIC is well again so does everything. */
+static void test_watchdog(void) {
+  CsimPktSpec spec = csim_pkt_spec_roce();
+  CsimPktSwitch sw = big_switch();
+  Bed bed;
+  sw.watchdog = CSIM_MS;
+  spec.ack_timeout = 4 * CSIM_MS;
+  star(&bed, CSIM_QUEUE_RADIX, &spec, &sw, 2, &cable_100);
+  guint victim = csim_pkt_add_qp(bed.net, 2, 3, NULL, NULL);
+  csim_pkt_host_pause(bed.net, 1, 3, TRUE);
+  csim_engine_run(bed.engine, 10 * CSIM_US, 0);
+  csim_pkt_send(bed.net, 0, 20000000, bed.handler, 0, 0, 0);
+  csim_engine_run(bed.engine, 5 * CSIM_MS, 0);
+  csim_pkt_send(bed.net, victim, 4096, bed.handler, 0, 0, 7);
+  csim_engine_run(bed.engine, 7 * CSIM_MS, 0);
+  g_assert_cmpuint(bed.done, ==, 1);
+  g_assert_cmpuint(bed.last_arg, ==, 7);
+  CsimPktPortStats out = csim_pkt_port_stats(bed.net, 0);
+  g_assert_cmpuint(out.storms, ==, 1);
+  g_assert_cmpuint(out.storm_drops, >, 0);
+  check(&bed);
+  csim_pkt_host_pause(bed.net, 1, 3, FALSE);
+  csim_engine_run(bed.engine, CSIM_TIME_NEVER, 0);
+  g_assert_cmpuint(bed.done, ==, 2);
+  g_assert_cmpuint(csim_pkt_port_stats(bed.net, 0).storms, ==, 1);
+  check(&bed);
+  clear(&bed);
+}
+
 /* A pause ends by itself when it is not refreshed: here the PAUSE asks for ten quanta at a time. */
 static void test_expiry(void) {
   CsimPktSpec spec = csim_pkt_spec_roce();
@@ -394,6 +423,7 @@ int main(int argc, char **argv) {
   g_test_add_func("/pkt/lossy", test_lossy);
   g_test_add_func("/pkt/retry-exceeded", test_retry_exceeded);
   g_test_add_func("/pkt/stuck-nic", test_stuck_nic);
+  g_test_add_func("/pkt/watchdog", test_watchdog);
   g_test_add_func("/pkt/expiry", test_expiry);
   g_test_add_func("/pkt/watch", test_watch);
   g_test_add_func("/pkt/window", test_window);
