@@ -192,27 +192,47 @@ static CsimRate narrowest(const CsimExec *x, uint32_t first, guint n) {
   return cap;
 }
 
-static gboolean set_wire(CsimExec *x, Net *n, const CsimConn *how, CsimGpuRef tx, CsimGpuRef rx, uint32_t hash, GError **error) {
+/* The way from GPU to GPU by one hash; *near and *far: latency inside the two nodes. */
+static gboolean set_way(CsimExec *x, Way *w, const CsimConn *how, CsimGpuRef tx, CsimGpuRef rx, uint32_t hash, CsimTime *near, CsimTime *far,
+                        CsimTime *between, GError **error) {
   const CsimMachine *m = x->spec.machine;
   CsimNicRef out = {tx.node, (guint)how->send_net}, in = {rx.node, (guint)how->recv_net};
   CsimRoute leg;
-  CsimTime near, far;
-  n->links = x->links->len;
+  *w = (Way){.links = x->links->len, .flow_hint = CSIM_FLUID_HINT_NONE};
   if (!csim_machine_route_nic(m, tx, out, how->send_gdr, TRUE, &leg, error)) return FALSE;
-  near = leg.latency;
-  n->latency += near;
+  *near = leg.latency;
   exec_add_route(x, &leg);
-  if (!csim_machine_route_fabric(m, out, in, hash, NULL, &leg, error)) return FALSE;
-  n->latency += leg.latency + 2 * x->net_model.endpoint;
+  if (!csim_machine_route_fabric(m, out, in, hash, x->loads_of_fabric, &leg, error)) return FALSE;
+  *between = leg.latency + 2 * x->net_model.endpoint;
   exec_add_route(x, &leg);
   if (!csim_machine_route_nic(m, rx, in, how->recv_gdr, FALSE, &leg, error)) return FALSE;
-  far = leg.latency;
-  n->latency += far;
+  *far = leg.latency;
   exec_add_route(x, &leg);
-  n->n_links = (uint16_t)(x->links->len - n->links);
-  n->cap = narrowest(x, n->links, n->n_links);
+  w->n_links = (uint16_t)(x->links->len - w->links);
+  w->cap = narrowest(x, w->links, w->n_links);
+  return TRUE;
+}
+
+static gboolean set_wire(CsimExec *x, Net *n, const CsimConn *how, CsimGpuRef tx, CsimGpuRef rx, uint32_t index, GError **error) {
+  CsimNicRef out = {tx.node, (guint)how->send_net}, in = {rx.node, (guint)how->recv_net};
+  CsimTime near = 0, far = 0, between;
+  gboolean loops = out.node == in.node && out.local == in.local; /* inside one adapter there is one way */
+  n->n_qps = (uint16_t)(loops ? 1 : x->n_qps);
+  n->first_way = x->ways->len;
+  for (uint32_t qp = 0; qp < n->n_qps; qp++) {
+    Way w;
+    if (!set_way(x, &w, how, tx, rx, exec_qp_hash(x, index, qp), &near, &far, &between, error)) return FALSE;
+    if (qp == 0) {
+      n->links = w.links;
+      n->n_links = w.n_links;
+      n->cap = w.cap;
+    }
+    n->latency = MAX(n->latency, near + between + far);
+    w.next = x->qp_split ? 0 : qp;
+    if (n->n_qps > 1) g_array_append_val(x->ways, w);
+  }
   n->stream_cap = MIN(n->cap, stream_rate(x));
-  return !x->packets || exec_packets_connect(x, out, in, hash, near, far, error);
+  return !x->packets || exec_packets_connect(x, out, in, exec_qp_hash(x, index, 0), near, far, error);
 }
 
 /* Sockets inside a host: the proxies copy, there is no wire. */
@@ -277,15 +297,20 @@ static gboolean set_conn(CsimExec *x, uint32_t index, GArray *nets, GError **err
 
 /* Leaves out of all paths what this call's traffic cannot fill. */
 static void prune(CsimExec *x) {
-  guint n = 2 * (x->n_conns + x->n_nets), k = 0;
+  guint n = 2 * (x->n_conns + x->n_nets) + x->ways->len, k = 0;
+  if (x->flap_down) return; /* what never fills when whole may fill when something is down */
   g_autofree CsimPruneSpan *spans = g_new(CsimPruneSpan, n);
   for (uint32_t i = 0; i < x->n_conns; i++) {
     spans[k++] = (CsimPruneSpan){x->conns[i].tx_links, x->conns[i].n_tx_links};
     spans[k++] = (CsimPruneSpan){x->conns[i].rx_links, x->conns[i].n_rx_links};
   }
   for (uint32_t i = 0; i < x->n_nets; i++) {
-    spans[k++] = (CsimPruneSpan){x->nets[i].links, x->nets[i].n_links};
+    spans[k++] = (CsimPruneSpan){x->nets[i].links, x->nets[i].n_qps > 1 ? 0 : x->nets[i].n_links}; /* several: their ways say it */
     spans[k++] = (CsimPruneSpan){x->nets[i].back_links, x->nets[i].n_back_links};
+  }
+  for (guint i = 0; i < x->ways->len; i++) {
+    const Way *w = &g_array_index(x->ways, Way, i);
+    spans[k++] = (CsimPruneSpan){w->links, w->n_links};
   }
   csim_prune((const CsimPruneLink *)(void *)x->link_rates->data, x->link_rates->len, (CsimFlowLink *)(void *)x->links->data, spans, n);
   k = 0;
@@ -297,6 +322,7 @@ static void prune(CsimExec *x) {
     x->nets[i].n_links = (uint16_t)spans[k++].n;
     x->nets[i].n_back_links = (uint16_t)spans[k++].n;
   }
+  for (guint i = 0; i < x->ways->len; i++) g_array_index(x->ways, Way, i).n_links = (uint16_t)spans[k++].n;
 }
 
 /* What the run itself needs, once lanes, connections and links are those to simulate. */
@@ -313,13 +339,25 @@ static void make_state(CsimExec *x) {
   }
 }
 
+static void set_network(CsimExec *x) {
+  CsimLinkId first;
+  guint n = csim_machine_fabric_links(x->spec.machine, &first), n_flaps;
+  x->n_qps = exec_qps_wanted(x);
+  x->qp_split = csim_nccl_env_int(x->spec.env, "NCCL_IB_SPLIT_DATA_ON_QPS", 0) == 1;
+  if (csim_machine_balances(x->spec.machine)) x->loads_of_fabric = g_new0(uint32_t, n + 1);
+  csim_machine_flaps(x->spec.machine, &n_flaps);
+  if (n_flaps > 0) x->flap_down = g_new0(uint8_t, n_flaps);
+}
+
 gboolean exec_build(CsimExec *x, GError **error) {
   g_autoptr(GArray) lanes = g_array_new(FALSE, TRUE, sizeof(Lane));
   g_autoptr(GArray) blocks = g_array_new(FALSE, TRUE, sizeof(Group));
   x->lane_conns = g_array_new(FALSE, TRUE, sizeof(uint32_t));
   x->links = g_array_new(FALSE, TRUE, sizeof(CsimFlowLink));
   x->machine_of = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+  x->ways = g_array_new(FALSE, FALSE, sizeof(Way));
   x->link_rates = g_array_new(FALSE, FALSE, sizeof(CsimPruneLink));
+  set_network(x);
   x->ranks = g_new0(Rank, x->n_ranks);
   for (uint32_t r = 0; r < x->n_ranks; r++) {
     x->ranks[r].gpu = x->rank_gpu[r];
@@ -339,8 +377,9 @@ gboolean exec_build(CsimExec *x, GError **error) {
   exec_net_hand_out(x);
   prune(x);
   if (x->packets) exec_packets_strip(x);
-  if (!x->spec.no_symmetry && !x->spec.trace && !x->packets) exec_collapse(x);
+  if (!x->spec.no_symmetry && !x->spec.trace && !x->packets && x->ways->len == 0 && !x->flap_down) exec_collapse(x);
   make_state(x);
+  if (x->flap_down) exec_flaps_start(x);
   exec_pieces_begin(x);
   exec_collnet_begin(x);
   return TRUE;
@@ -351,6 +390,9 @@ void exec_unbuild(CsimExec *x) {
   exec_pieces_end(x);
   g_clear_pointer(&x->lane_conns, g_array_unref);
   g_clear_pointer(&x->links, g_array_unref);
+  g_clear_pointer(&x->ways, g_array_unref);
+  g_clear_pointer(&x->loads_of_fabric, g_free);
+  g_clear_pointer(&x->flap_down, g_free);
   g_clear_pointer(&x->machine_of, g_array_unref);
   g_clear_pointer(&x->link_rates, g_array_unref);
   g_clear_pointer(&x->link_rep, g_free);

@@ -73,7 +73,7 @@ gboolean exec_collnet_conn(CsimExec *x, uint32_t index, GArray *nets, GError **e
   }
   CsimGpuRef gpu = exec_gpu_of(x, l->rank), root_gpu = exec_gpu_of(x, (uint32_t)root);
   CsimNicRef nic = {gpu.node, (guint)how.send_net}, root_nic = {root_gpu.node, (guint)first.send_net};
-  Net n = {.conn = index, .tx_rank = l->rank, .rx_rank = l->rank, .flow_hint = CSIM_FLUID_HINT_NONE, .collnet = TRUE,
+  Net n = {.conn = index, .tx_rank = l->rank, .rx_rank = l->rank, .flow_hint = CSIM_FLUID_HINT_NONE, .n_qps = 1, .collnet = TRUE,
            .root_rank = (uint32_t)root, .root_net = (uint16_t)first.send_net};
   if (exec_needs_flush(x, l->rank, &how)) n.flush = x->net_model.flush;
   if (!exec_set_net_buffers(x, c, &how, gpu, gpu, error)) return FALSE;

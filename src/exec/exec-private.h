@@ -88,9 +88,22 @@ typedef struct {
   uint16_t n_back_links;
   uint16_t root_net;           /* collnet: NIC of the aggregation tree's first member, and its rank: trees with equal ones are the same */
   uint32_t root_rank;
+  uint32_t first_way;          /* several queue pairs (qps.c): first entry in CsimExec.ways; links, n_links, cap are the first one's */
+  uint16_t n_qps;              /* 1: links is the only way */
+  uint8_t pieces[SLOTS];       /* several: of each message still on the wire or before it */
   CsimTime post[SLOTS], grant[SLOTS];
   CsimBytes bytes[SLOTS];
 } Net;
+
+/* The way of one queue pair of a connection that has several. */
+typedef struct {
+  uint32_t links;              /* first entry in CsimExec.links */
+  uint16_t n_links;
+  gboolean busy;
+  uint32_t flow_hint;          /* csim_fluid_start_at's */
+  uint32_t next;               /* message that it sends, or will */
+  CsimRate cap;
+} Way;
 
 /* The lanes of one (rank, channel) or of one rank, for barriers. */
 typedef struct {
@@ -146,6 +159,11 @@ struct CsimExec {
   CsimTime *full;              /* the same, LL and LL128 only */
   uint32_t cap;                /* operations in flight on a connection: slots / slice steps, a power of two */
   Net *nets;
+  GArray *ways;                /* Way, of connections with several queue pairs */
+  uint32_t n_qps;              /* a connection; 1 where the fabric does not tell them apart */
+  gboolean qp_split;           /* every message over all of them */
+  uint32_t *loads_of_fabric;   /* flows on each of the fabric's links, where routes balance them; else NULL */
+  uint8_t *flap_down;          /* by flap of the machine; NULL: none flaps */
   struct Pieces *pieces;       /* per connection; NULL if every message is one primitive's */
   struct Collnet *collnet;     /* aggregation trees and who has posted what; NULL without any */
   Group *blocks;               /* (rank, channel) with lanes */
@@ -218,6 +236,18 @@ gboolean exec_packets_check(CsimExec *x, GError **error);
 CsimEnd exec_packets_run(CsimExec *x);
 void exec_packets_take_log(CsimExec *x);
 
+void exec_net_left(CsimExec *x, uint32_t net, CsimTime now); /* the first message on the wire has left it */
+
+/* qps.c: how many queue pairs make a difference; entropy of one of them; a message that the proxy has posted; the end of a piece. */
+uint32_t exec_qps_wanted(const CsimExec *x);
+uint32_t exec_qp_hash(const CsimExec *x, uint32_t conn, uint32_t qp);
+void exec_qps_send(CsimExec *x, uint32_t net);
+void exec_qps_event(CsimExec *x, const CsimEvent *event);
+
+/* flaps.c: before the first event; x->fluid_of is complete. */
+void exec_flaps_start(CsimExec *x);
+void exec_flaps_event(CsimExec *x, const CsimEvent *event);
+
 /* shape.c: fills x->shape from x->spec. */
 void exec_shape_init(CsimExec *x);
 
@@ -243,7 +273,8 @@ void exec_collnet_filled(CsimExec *x, uint32_t net, CsimTime now);
 void exec_collnet_event(CsimExec *x, const CsimEvent *event);
 
 /* Kinds of the one handler's events. */
-enum { EV_LANE_FLOW, EV_NET_SEND, EV_NET_FLOW, EV_NET_WIRE, EV_NET_ARRIVE, EV_COLLNET_POSTED, EV_COLLNET_FLOW, EV_COLLNET_DONE,
+enum { EV_LANE_FLOW, EV_NET_SEND, EV_NET_FLOW, EV_NET_WIRE, EV_NET_ARRIVE, EV_QP_DONE, EV_FLAP,
+       EV_COLLNET_POSTED, EV_COLLNET_FLOW, EV_COLLNET_DONE,
        EV_PKT_LEG, EV_PKT_LANDED, EV_PKT_ACKED };
 
 #endif

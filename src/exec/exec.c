@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "exec/exec-private.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -138,6 +139,9 @@ static CsimPlan *make_plan(CsimExec *x, const CsimCall *call, int n_used, GError
 }
 
 static int iterations_to_settle(const CsimExec *x, CsimColl coll) {
+  guint n_flaps;
+  csim_machine_flaps(x->spec.machine, &n_flaps);
+  if (n_flaps > 0) return INT_MAX; /* no call is like the one before */
   gboolean ring = x->choice.algo == CSIM_ALGO_RING && coll != CSIM_COLL_BROADCAST && coll != CSIM_COLL_REDUCE;
   if (ring || x->choice.algo == CSIM_ALGO_NVLS || x->choice.algo == CSIM_ALGO_PAT || coll == CSIM_COLL_ALLTOALL) return 1;
   gboolean rooted = coll == CSIM_COLL_BROADCAST || coll == CSIM_COLL_REDUCE || x->choice.algo == CSIM_ALGO_P2P;

@@ -93,15 +93,19 @@ static void next_on_wire(CsimExec *x, uint32_t index) {
   csim_fluid_start_at(x->fluid, 0, &n->flow_hint, links, n->n_links, bytes, exec_net_cap(x, n, bytes), x->handler, EV_NET_WIRE, index, 0);
 }
 
-static void on_wire_done(CsimExec *x, uint32_t index, CsimTime now) {
+void exec_net_left(CsimExec *x, uint32_t index, CsimTime now) {
   Net *n = &x->nets[index];
   Conn *c = &x->conns[n->conn];
-  n->flowing = FALSE;
   n->wire++;
   csim_engine_at(x->engine, now + n->latency, x->handler, EV_NET_ARRIVE, index, 0);
   x->slots[exec_slot(x, c, c->credits)].credit = now + n->latency + x->net_model.p2g;
   c->credits++;
   exec_poke(x, c->tx_lane);
+}
+
+static void on_wire_done(CsimExec *x, uint32_t index, CsimTime now) {
+  x->nets[index].flowing = FALSE;
+  exec_net_left(x, index, now);
   next_on_wire(x, index);
 }
 
@@ -129,10 +133,13 @@ void exec_net_event(CsimExec *x, const CsimEvent *event) {
     break;
   case EV_NET_FLOW:
     x->nets[index].sent++;
-    if (!x->packets || !exec_packets_send(x, index)) next_on_wire(x, index);
+    if (x->nets[index].n_qps > 1) exec_qps_send(x, index);
+    else if (!x->packets || !exec_packets_send(x, index)) next_on_wire(x, index);
     break;
   case EV_NET_WIRE: on_wire_done(x, index, event->time); break;
   case EV_NET_ARRIVE: on_arrive(x, index, event->time); break;
+  case EV_QP_DONE: exec_qps_event(x, event); break;
+  case EV_FLAP: exec_flaps_event(x, event); break;
   case EV_COLLNET_POSTED:
   case EV_COLLNET_FLOW:
   case EV_COLLNET_DONE: exec_collnet_event(x, event); break;

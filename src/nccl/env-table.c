@@ -102,8 +102,8 @@ static const CsimNcclVar vars[] = {
     /* InfiniBand and RoCE */
     {"NCCL_IB_DISABLE", "0", "0, 1", "no InfiniBand/RoCE: sockets instead", IGNORED},
     {"NCCL_IB_HCA", "unset", "[^=]dev[:port[:rail[:plane]]],...", "which HCAs to use", IGNORED_TEXT},
-    {"NCCL_IB_QPS_PER_CONNECTION", "1", "1..128", "queue pairs a connection; messages rotate over them", MODELLED},
-    {"NCCL_IB_SPLIT_DATA_ON_QPS", "0", "0, 1", "cuts every message over all queue pairs", IGNORED},
+    {"NCCL_IB_QPS_PER_CONNECTION", "1", "1..128", "queue pairs a connection; messages rotate over them (felt where routes are hashed)", MODELLED},
+    {"NCCL_IB_SPLIT_DATA_ON_QPS", "0", "0, 1", "cuts every message over all queue pairs (felt where routes are hashed)", MODELLED},
     {"NCCL_IB_TC", "-1 (0)", "0..255", "traffic class; its DSCP (a quarter) names the priority at packet fidelity", MODELLED},
     {"NCCL_IB_FIFO_TC", "-1 (as NCCL_IB_TC)", "0..255", "traffic class of the clear-to-send messages", IGNORED},
     {"NCCL_IB_SL", "-1 (0)", "0..15", "service level", IGNORED},

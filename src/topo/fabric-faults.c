@@ -96,12 +96,37 @@ static gboolean no_cables(const CsimFabric *f, const CsimFault *fault, GError **
                          fault->at, first, last);
 }
 
+static void add_flap(CsimFabric *f, const CsimFault *fault, guint cable, guint pair) {
+  CsimRate rate = f->cable;
+  if (f->graph != NULL) csim_mesh_cable(f->graph, cable, NULL, NULL, &rate);
+  for (guint way = 0; way < 2; way++) {
+    CsimFabricFlap flap = {2 * pair + way, cable, (CsimRate)((double)rate * (1 - fault->rate)), fault->period, fault->down};
+    g_array_append_val(f->flaps, flap);
+  }
+}
+
+/* A steady fault takes its share for good; a flapping one leaves ways as they are, since nobody reroutes that fast. */
+static void break_cable(CsimFabric *f, const CsimFault *fault, guint cable) {
+  if (fault->period == 0) {
+    f->health[cable] *= fault->rate;
+    return;
+  }
+  if (f->flaps == NULL) f->flaps = g_array_new(FALSE, FALSE, sizeof(CsimFabricFlap));
+  f->keep_all = TRUE;
+  if (f->graph != NULL || !fabric_is_adaptive(f)) {
+    add_flap(f, fault, cable, cable);
+    return;
+  }
+  Cable c = cable_of(f, cable);
+  add_flap(f, fault, cable, c.to_core ? f->leaves + c.pod : c.leaf);
+}
+
 static gboolean break_named(CsimFabric *f, const CsimFault *fault, GError **error) {
   guint hits = 0;
   for (guint i = 0; i < csim_fabric_n_cables(f); i++) {
     g_autofree char *name = csim_fabric_cable_name(f, i);
     if (!g_pattern_match_simple(fault->at, name)) continue;
-    f->health[i] *= fault->rate;
+    break_cable(f, fault, i);
     hits++;
   }
   return hits > 0 || no_cables(f, fault, error);
@@ -117,7 +142,7 @@ static gboolean break_random(CsimFabric *f, const CsimFault *fault, uint64_t see
   CsimRng rng;
   csim_rng_init(&rng, fault->has_seed ? fault->seed : seed, 0, RNG_CABLES);
   csim_rng_shuffle(&rng, all, n);
-  for (guint i = 0; i < fault->count; i++) f->health[all[i]] *= fault->rate;
+  for (guint i = 0; i < fault->count; i++) break_cable(f, fault, all[i]);
   return TRUE;
 }
 

@@ -137,6 +137,7 @@ void csim_fabric_clear(CsimFabric *f) {
   g_clear_pointer(&f->graph, csim_mesh_free);
   g_clear_pointer(&f->health, g_free);
   g_clear_pointer(&f->dead, g_free);
+  g_clear_pointer(&f->flaps, g_array_unref);
 }
 
 /* --- ids --------------------------------------------------------------------- */

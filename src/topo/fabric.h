@@ -27,6 +27,13 @@ typedef struct {
   guint rail, position;
 } CsimEndpoint;
 
+/* A cable that comes and goes, and one of the links that lose it. */
+typedef struct {
+  guint link, cable;
+  CsimRate lost;
+  CsimTime period, down;
+} CsimFabricFlap;
+
 typedef struct {
   CsimFabricKind kind;
   CsimRouting routing;
@@ -44,6 +51,7 @@ typedef struct {
   guint n_links;
   CsimTime switch_latency, cable_leaf, cable_spine, cable_core;
   double *health;  /* per cable: share of its rate that is left, 0: down; NULL: all whole */
+  GArray *flaps;   /* CsimFabricFlap; NULL: none */
   guint8 *dead;    /* per leaf and plane of a tree: the switch is lost; NULL: none */
   CsimMesh *graph; /* what is no tree; else NULL */
 } CsimFabric;

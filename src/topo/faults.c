@@ -26,6 +26,14 @@ static void read_seen(CsimJson *object, CsimFault *f) {
   if (csim_json_choice(object, "seen", CSIM_JSON_OPTIONAL, names, &seen)) f->seen = (CsimFaultSeen)(CSIM_SEEN + seen);
 }
 
+static void read_flapping(CsimJson *object, CsimFault *f) {
+  gboolean period = csim_json_time(object, "period", CSIM_JSON_OPTIONAL, &f->period);
+  gboolean down = csim_json_time(object, "down", CSIM_JSON_OPTIONAL, &f->down);
+  if (period != down) csim_json_error(object, CSIM_ERROR_SCHEMA, "\"period\" and \"down\" belong together; allowed: both, or none");
+  if (period && down && (f->down <= 0 || f->down >= f->period))
+    csim_json_error(object, CSIM_ERROR_VALUE, "a flapping link is down for a part of its period; allowed: 0 < down < period");
+}
+
 static void read_link(CsimJson *object, CsimFault *f) {
   int64_t count = 1;
   csim_json_double(object, "rate", CSIM_JSON_OPTIONAL, 0, 1, &f->rate);
@@ -57,6 +65,7 @@ static void read_members(CsimJson *object, CsimFault *f) {
   switch (f->kind) {
   case CSIM_FAULT_LINK:
     read_link(object, f);
+    read_flapping(object, f);
     f->has_seed = csim_json_int(object, "seed", CSIM_JSON_OPTIONAL, 0, INT64_MAX, &seed);
     f->seed = (uint64_t)seed;
     break;

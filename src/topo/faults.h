@@ -32,6 +32,7 @@ typedef struct {
   guint count;       /* of random cables */
   gboolean has_seed;
   uint64_t seed;
+  CsimTime period, down; /* flapping: `rate` for `down` of every `period`; 0: steady */
   CsimFaultSeen seen;
   CsimLoc loc;
   const char *text;  /* as on the command line, interned; NULL: of a file */

@@ -14,6 +14,7 @@ struct CsimMachine {
   guint uniform;    /* links a node if there is one kind, else 0 */
   guint *first;     /* [n_nodes + 1] first id of a node; NULL if uniform */
   guint fabric_first;
+  GArray *flaps;    /* CsimMachineFlap */
 };
 
 /* --- building ---------------------------------------------------------------- */
@@ -45,7 +46,19 @@ static guint first_id(const CsimMachine *m, guint node) {
 static gboolean make_fabric(CsimMachine *m, const CsimMachineOptions *options, GError **error) {
   if (!csim_cluster_make_fabric(m->cluster, m->catalogue, &m->net, &m->fabric, error)) return FALSE;
   m->fabric.keep_all = options->keep_all;
-  return csim_fabric_break(&m->fabric, m->cluster, options->seed, error);
+  if (!csim_fabric_break(&m->fabric, m->cluster, options->seed, error)) return FALSE;
+  m->flaps = g_array_new(FALSE, FALSE, sizeof(CsimMachineFlap));
+  for (guint i = 0; m->fabric.flaps != NULL && i < m->fabric.flaps->len; i++) {
+    const CsimFabricFlap *f = &g_array_index(m->fabric.flaps, CsimFabricFlap, i);
+    CsimMachineFlap flap = {m->fabric_first + f->link, f->cable, f->lost, f->period, f->down};
+    g_array_append_val(m->flaps, flap);
+  }
+  return TRUE;
+}
+
+const CsimMachineFlap *csim_machine_flaps(const CsimMachine *m, guint *n) {
+  *n = m->flaps->len;
+  return (const CsimMachineFlap *)(void *)m->flaps->data;
 }
 
 static void free_kind(gpointer kind) {
@@ -77,6 +90,7 @@ void csim_machine_free(CsimMachine *m) {
   if (m == NULL) return;
   g_ptr_array_unref(m->kinds);
   csim_fabric_clear(&m->fabric);
+  if (m->flaps != NULL) g_array_unref(m->flaps);
   g_free(m->first);
   g_free(m);
 }

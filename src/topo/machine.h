@@ -53,6 +53,14 @@ guint csim_machine_n_links(const CsimMachine *m);
 CsimRes csim_machine_link(const CsimMachine *m, CsimLinkId id);
 /* The fabric's links are *first .. *first + the result - 1. */
 guint csim_machine_fabric_links(const CsimMachine *m, CsimLinkId *first);
+/* Links of the fabric that lose and get back a part of their rate while a call runs; `cable` numbers what flaps, for random draws. *n of them. */
+typedef struct {
+  CsimLinkId link;
+  guint cable;
+  CsimRate lost;
+  CsimTime period, down;
+} CsimMachineFlap;
+const CsimMachineFlap *csim_machine_flaps(const CsimMachine *m, guint *n);
 /* Do routes over the fabric depend on how many others there are (`loads` of csim_machine_route_fabric)? */
 gboolean csim_machine_balances(const CsimMachine *m);
 /* Can flows of one pair of NICs take different ways, by their hash? */

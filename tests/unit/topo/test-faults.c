@@ -305,6 +305,8 @@ static void test_messages(void) {
   assert_refused("dgx-h100*64", "switch:spine99", "no switch 'spine99'");
   assert_refused("dgx-h100*64", "link:random:count=9999", "9999 random cables of 512");
   assert_refused("dgx-h100*64", "link:leaf0-spine0.0:count=3", "with \"at\": \"random\"");
+  assert_refused("dgx-h100*64", "link:leaf0-spine0.0:period=1s", "belong together");
+  assert_refused("dgx-h100*64", "link:leaf0-spine0.0:period=1s,down=2s", "0 < down < period");
   assert_refused("dgx-h100*64", "loss:rate=2", "from 0 to 0.5");
   assert_refused("{\"nodes\": [{\"xml\": \"dgx-h100\"}],\n \"faults\": [{\"kind\": \"nic\",\n  \"at\": \"node0/nic9\"}]}", NULL, "<target>:2:13: no NIC 'nic9'");
   assert_refused("{\"nodes\": [{\"xml\": \"dgx-h100\"}],\n \"faults\": [{\"kind\": \"nic\", \"at\": \"node0/nic1\", \"speed\": 3}]}", NULL, ":2:");
