@@ -39,16 +39,19 @@ void csim_cost_set_nvls(CsimCost *cost, CsimRate port, int local_ranks, int head
   cost->nvls_ps = 1e12 / (double)port * (local_ranks + 1) / local_ranks * heads * channels;
 }
 
-/* All ranks copy to and from the multicast buffers with what is left of the
- * block: 20 warps, of which 5 (7 with up to 6 ranks) reduce, the rest half and half (NCCL 2.30, device/all_reduce.h). */
-#define NVLS_COPY_WARPS 7.5
+/* A scatter serves one head after the other and tells all of them at its end (NCCL 2.30, device/prims_simple.h): its first operation has the
+ * time of all, the others have none. A gather waits for heads that are done together anyway. */
 static void nvls_cost(const CsimCost *cost, const CsimOp4Cost *op, CsimOpCost *out) {
-  const CsimGpuSimple *s = &cost->gpu->simple;
-  gboolean head = op->role == CSIM_ROLE_NVLS_REDUCE || op->role == CSIM_ROLE_NVLS_BCAST;
+  const CsimGpuModel *gpu = cost->gpu;
   out->sm_ps = 0;
-  out->overhead = head ? cost->gpu->nvls_o : (op->bytes > 0 ? s->o : s->o_empty) / op->group;
-  double ps = csim_gpu_simple_ps_per_byte(s, 1, 1, 0) * FULL_WARPS / NVLS_COPY_WARPS;
-  out->duration = (CsimTime)ceil((double)op->bytes * (head ? cost->nvls_ps : ps));
+  if (op->role == CSIM_ROLE_NVLS_REDUCE || op->role == CSIM_ROLE_NVLS_BCAST) {
+    out->overhead = gpu->nvls_o;
+    out->duration = (CsimTime)ceil((double)op->bytes * cost->nvls_ps);
+    return;
+  }
+  int visits = op->role == CSIM_ROLE_NVLS_GATHER ? 1 : op->first_of_group ? op->group : 0;
+  out->overhead = visits * gpu->nvls_visit;
+  out->duration = (CsimTime)ceil((double)(visits * op->bytes) * gpu->nvls_copy_ps);
 }
 
 static gboolean is_pair(CsimRole role) { return role >= CSIM_ROLE_P2P_SEND && role <= CSIM_ROLE_P2P_COPY; }

@@ -36,8 +36,7 @@ void csim_cost_init(CsimCost *cost, const CsimGpuModel *gpu, const CsimShmModel 
 /*
  * NVLS (models/gpu.h). A head reads a chunk of every GPU of its node and the switch hands it the sum: each port out carries the chunk once, the head's in
  * once. It stores a chunk once and the switch hands it to all: the head's port out once, each port in once. n heads at work load each port
- * with n + 1 chunks. A channel is taken to have its even share of the ports and never more: channels stay in step, and overhead is not
- * hidden behind other channels' transfers (measured: that, and not a slower port, is NVLS's 85 %).
+ * with n + 1 chunks, of which a channel is taken to have its even share.
  */
 void csim_cost_set_nvls(CsimCost *cost, CsimRate port, int local_ranks, int heads, int channels);
 
@@ -48,6 +47,7 @@ typedef struct {
   int n_sources, n_local, n_remote;
   gboolean reads_user, receives_only;
   int group; /* scatter and gather: heads that one NCCL operation serves, each of which is an operation here; else 1 */
+  gboolean first_of_group;
   int pairs; /* send/recv: works that share the block, half its lanes (a copy is one of them) */
   gboolean part; /* CSIM_PRIM_PART: the operation's overhead is its last piece's */
   CsimBytes bytes;

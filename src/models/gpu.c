@@ -78,6 +78,8 @@ void csim_gpu_model_init(const CsimCatalogue *c, const char *model, CsimGpuModel
   m->credit = TIME("credit_latency");
   m->l2_bytes = BYTES("l2");
   m->hbm_rate = RATE("hbm");
+  m->nvls_copy_ps = NUMBER("nvls_copy_ps");
+  m->nvls_visit = TIME("nvls_visit");
   m->nvls_o = TIME("nvls_o");
   m->nvls_t0 = TIME("nvls_t0");
   m->launch = TIME("launch");

@@ -71,9 +71,13 @@ typedef struct {
   CsimTime credit;        /* = credit_latency: a freed slot becomes visible to the sender */
   CsimBytes l2_bytes;     /* = l2: usable L2; working set = send + receive buffer of the call */
   CsimRate hbm_rate;      /* = hbm: memory bandwidth, read + write */
-  /* NVLS on one node with n GPUs, nch channels, loop = heads * chunk bytes:
-   *   t_loop = nvls_o + loop / (port * n/(n+1) / nch);  T = nvls_t0 + sum of loops + 2 * t_loop */
-  CsimTime nvls_o, nvls_t0;
+  /* NVLS with n GPUs a node, nch channels. Per loop of heads * chunk bytes on each channel, one after the other for a loop, at the same time for
+   * loops that follow each other:
+   *   scatter, gather   heads * (nvls_visit + chunk * nvls_copy_ps), on every rank
+   *   reduce            nvls_o + chunk / (port * n/(n+1) / (heads * nch)), on heads
+   * nvls_t0: kernel start plus end. */
+  CsimTime nvls_t0, nvls_o, nvls_visit;
+  double nvls_copy_ps;
   /* Decorrelation of channels: channel c starts c * stagger late; every o is multiplied by 1 + jitter * u, u uniform in [-1, 1). */
   CsimTime stagger;       /* = host.stagger */
   double jitter;          /* = host.jitter */

@@ -45,6 +45,13 @@ static const CsimTopoNode *coll_net(const CsimCommClass *cls, int graph, int cha
   return net ? net : graph_net(cls, graph, channel % n_channels, gpu);
 }
 
+/* In an NVLink domain of several hosts every head takes part in every channel, also in those whose NIC hangs on another host. Nothing drives
+ * a NIC of another host, so the head's own is taken (our reading; no log of several domains shows it). */
+static const CsimTopoNode *drivable(const End *end, const CsimTopoNode *net, int channel) {
+  if (!net || csim_node_host(net) == csim_node_host(end->node)) return net;
+  return csim_paths_local_net(end->cls->paths, end->node, channel);
+}
+
 /* ---- Send/recv connections ---- */
 
 /* The local GPU that has the same NVML index as the peer, if this node has one. */
@@ -111,8 +118,8 @@ static CsimConn net_conn(const CsimComm *c, int channel, int from, int to, int g
     recv = csim_paths_local_net(b.cls->paths, b.node, channel);
   } else {
     int n = c->agreed[graph].n_channels;
-    send = n > 0 ? coll_net(a.cls, graph, channel, n, a.gpu) : NULL;
-    recv = n > 0 ? coll_net(b.cls, graph, channel, n, b.gpu) : NULL;
+    send = n > 0 ? drivable(&a, coll_net(a.cls, graph, channel, n, a.gpu), channel) : NULL;
+    recv = n > 0 ? drivable(&b, coll_net(b.cls, graph, channel, n, b.gpu), channel) : NULL;
     if (send) relay = csim_paths_pxn_gpu(a.cls->paths, a.node, send);
   }
   const CsimTopoNode *sender = relay ? relay : a.node;
