@@ -282,7 +282,7 @@ static void test_files(void) {
 }
 
 static void test_report(void) {
-  const char *overrides[] = {"NCCL_NTHREADS=128", "NCCL_DEBUG=INFO", "NCCL_IB_TC=106", "NCCL_PCIE_SPEED=4",
+  const char *overrides[] = {"NCCL_NTHREADS=128", "NCCL_DEBUG=INFO", "NCCL_IB_SL=3", "NCCL_PCIE_SPEED=4",
                              NULL};
   g_autoptr(CsimNcclEnv) env = csim_nccl_env_new(NULL, overrides, NULL, NULL);
   g_autoptr(GPtrArray) items = csim_nccl_env_report(env);
@@ -290,7 +290,7 @@ static void test_report(void) {
     const char *name;
     CsimNcclEnvStatus status;
   } expected[] = {{"NCCL_DEBUG", CSIM_ENV_TIMELESS},
-                  {"NCCL_IB_TC", CSIM_ENV_NO_EFFECT},
+                  {"NCCL_IB_SL", CSIM_ENV_NO_EFFECT},
                   {"NCCL_NTHREADS", CSIM_ENV_HONOURED},
                   {"NCCL_PCIE_SPEED", CSIM_ENV_UNKNOWN}};
   g_assert_cmpuint(items->len, ==, G_N_ELEMENTS(expected));
