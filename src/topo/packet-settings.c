@@ -151,10 +151,12 @@ static CsimBytes level(const CsimPacketLevel *l, CsimBytes share) {
 
 static guint n_lossless(const CsimPacketSettings *s) { return s->no_pfc ? 0 : (guint)__builtin_popcount(s->pfc_priorities); }
 
+/* With what is still inside the switch, on its way to the place where it is counted. */
 static CsimBytes headroom_needed(const CsimPacketMachine *m, const CsimPktSpec *spec, CsimPacketTier tier) {
   CsimRate rate = MAX(m->nic, m->link);
   int quanta = (int)ceil((double)spec->pause_response / (double)csim_pkt_quanta_time(rate, 1));
-  return csim_pkt_headroom(rate, m->delay[tier], quanta, csim_pkt_wire(spec->kind, csim_pkt_data_frame(spec->kind, spec->mtu, TRUE)));
+  CsimBytes inside = (CsimBytes)ceil((double)rate * (double)m->latency * 1e-12);
+  return inside + csim_pkt_headroom(rate, m->delay[tier], quanta, csim_pkt_wire(spec->kind, csim_pkt_data_frame(spec->kind, spec->mtu, TRUE)));
 }
 
 /* What a port holds of the buffer once all headroom is set aside. */

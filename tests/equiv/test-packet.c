@@ -74,6 +74,28 @@ static void test_default(void) {
   g_assert_cmpuint(close * 100, >=, n * 95);
 }
 
+/* Static XOFF so low that PFC must act on an alltoall over few uplinks: with the headroom that the settings work out nothing is dropped, and
+ * one KiB a port is too little. */
+static void lossless(const char *headroom, gboolean drops) {
+  g_autofree char *target = g_strdup_printf("{\"nodes\": [{\"count\": 8, \"xml\": \"dgx-h100\"}], \"fabric\": {\"kind\": \"fat-tree\", \"radix\": 32, "
+                                            "\"oversubscription\": 3, \"transport\": \"roce\", \"roce\": {\"pfc\": {\"xoff\": \"100KiB\", \"xon\": "
+                                            "\"60KiB\"%s}, \"ecn\": false, \"dcqcn\": false}}}", headroom);
+  const char *const soon[] = {"NCCL_IB_TIMEOUT=14", NULL};
+  CsimExecSpec spec = {.iters = 1, .seed = 1, .packets = TRUE};
+  g_autoptr(Lab) lab = lab_new(target, 0, soon, NULL, &spec);
+  lab_call(lab, CSIM_COLL_ALLTOALL, 1 << 24);
+  const CsimPacketTotals *t = &csim_exec_packets(lab->exec)->totals;
+  g_test_message("%s: %" G_GUINT64_FORMAT " pauses, %" G_GUINT64_FORMAT " dropped", headroom, t->pauses, t->dropped);
+  g_assert_cmpuint(t->pauses, >, 0);
+  if (drops) g_assert_cmpuint(t->dropped, >, 0);
+  else g_assert_cmpuint(t->dropped, ==, 0);
+}
+
+static void test_lossless(void) {
+  lossless("", FALSE);
+  lossless(", \"headroom\": \"1KiB\"", TRUE);
+}
+
 /* The same run twice: the same history. */
 static void test_deterministic(void) {
   CsimExecResult first = {0};
@@ -91,6 +113,7 @@ int main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/packet/uncontended", test_uncontended);
   g_test_add_func("/packet/default", test_default);
+  g_test_add_func("/packet/lossless", test_lossless);
   g_test_add_func("/packet/deterministic", test_deterministic);
   return g_test_run();
 }

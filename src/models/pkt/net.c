@@ -335,8 +335,17 @@ guint csim_pkt_n_ports(const CsimPktNet *net) {
 }
 
 char *csim_pkt_port_name(const CsimPktNet *net, guint port) {
-  return g_strdup_printf("%s -> %s", net->nodes[net->ports[port].node].name,
-                         net->nodes[net->ports[port].peer_node].name);
+  const Port *own = &net->ports[port];
+  const GArray *all = net->nodes[own->node].ports;
+  const char *from = net->nodes[own->node].name, *to = net->nodes[own->peer_node].name;
+  guint parallel = 0, number = 0;
+  for (guint i = 0; i < all->len; i++) {
+    guint other = g_array_index(all, guint, i);
+    if (net->ports[other].peer_node != own->peer_node) continue;
+    if (other == port) number = parallel;
+    parallel++;
+  }
+  return parallel > 1 ? g_strdup_printf("%s -> %s #%u", from, to, number) : g_strdup_printf("%s -> %s", from, to);
 }
 
 uint64_t csim_pkt_hops(const CsimPktNet *net) {

@@ -174,7 +174,7 @@ typedef struct {
 } CsimPktPortStats;
 CsimPktPortStats csim_pkt_port_stats(CsimPktNet *net, guint port);
 guint csim_pkt_n_ports(const CsimPktNet *net);
-char *csim_pkt_port_name(const CsimPktNet *net, guint port); /* "leaf0 -> spine3"; caller frees */
+char *csim_pkt_port_name(const CsimPktNet *net, guint port); /* "leaf0 -> spine3", with "#2" for the third of several cables between the two; caller frees */
 /* Frames put on links so far. */
 uint64_t csim_pkt_hops(const CsimPktNet *net);
 /* Memory taken from the system by pools so far, in requests: constant in a steady run. */

@@ -227,6 +227,27 @@ static void test_watchdog(void) {
   clear(&bed);
 }
 
+/* Cables between the same two nodes are told apart. */
+static void test_names(void) {
+  CsimPktSpec spec = csim_pkt_spec_roce();
+  CsimPktSwitch sw = big_switch();
+  CsimEngine *engine = csim_engine_new(CSIM_QUEUE_RADIX);
+  CsimPktNet *net = csim_pkt_net_new(engine, &spec);
+  csim_pkt_add_switch(net, "leaf0", &sw);
+  csim_pkt_add_switch(net, "spine0", &sw);
+  csim_pkt_add_switch(net, "spine1", &sw);
+  csim_pkt_connect(net, 0, 1, &cable_100);
+  csim_pkt_connect(net, 0, 2, &cable_100);
+  csim_pkt_connect(net, 0, 1, &cable_100);
+  const char *const names[] = {"leaf0 -> spine0 #0", "spine0 -> leaf0 #0", "leaf0 -> spine1", "spine1 -> leaf0", "leaf0 -> spine0 #1", "spine0 -> leaf0 #1"};
+  for (guint i = 0; i < G_N_ELEMENTS(names); i++) {
+    g_autofree char *name = csim_pkt_port_name(net, i);
+    g_assert_cmpstr(name, ==, names[i]);
+  }
+  csim_pkt_net_free(net);
+  csim_engine_free(engine);
+}
+
 /* A pause ends by itself when it is not refreshed: here the PAUSE asks for ten quanta at a time. */
 static void test_expiry(void) {
   CsimPktSpec spec = csim_pkt_spec_roce();
@@ -424,6 +445,7 @@ int main(int argc, char **argv) {
   g_test_add_func("/pkt/retry-exceeded", test_retry_exceeded);
   g_test_add_func("/pkt/stuck-nic", test_stuck_nic);
   g_test_add_func("/pkt/watchdog", test_watchdog);
+  g_test_add_func("/pkt/names", test_names);
   g_test_add_func("/pkt/expiry", test_expiry);
   g_test_add_func("/pkt/watch", test_watch);
   g_test_add_func("/pkt/window", test_window);
