@@ -29,7 +29,7 @@ static int chain_lanes(const CsimPlan *plan, int rank, int channel) {
 }
 
 static CsimRole chain_role(const CsimPlan *plan, CsimLane lane) {
-  return lane.index == 0 ? CSIM_ROLE_TREE_UP : CSIM_ROLE_TREE_DOWN;
+  return lane.index == 0 ? CSIM_ROLE_CHAIN_UP : CSIM_ROLE_CHAIN_DOWN;
 }
 
 /* The lane's side towards the head: sends of the way up, receives of the way down. */

@@ -76,6 +76,8 @@ typedef enum {
   CSIM_ROLE_P2P_RECV,
   CSIM_ROLE_P2P_COPY,
   CSIM_ROLE_PAT,
+  CSIM_ROLE_CHAIN_UP, /* CollNetChain, towards the head and away from it */
+  CSIM_ROLE_CHAIN_DOWN,
   CSIM_ROLE_DIRECT_SCATTER, /* CollNetDirect, as NVLS's four; DIRECT_REDUCE feeds the network, DIRECT_BCAST hands out what it sends */
   CSIM_ROLE_DIRECT_REDUCE,
   CSIM_ROLE_DIRECT_BCAST,

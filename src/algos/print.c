@@ -19,6 +19,8 @@ const char *csim_role_name(CsimRole role) {
       [CSIM_ROLE_P2P_RECV] = "recv",
       [CSIM_ROLE_P2P_COPY] = "copy",
       [CSIM_ROLE_PAT] = "pat",
+      [CSIM_ROLE_CHAIN_UP] = "chain-up",
+      [CSIM_ROLE_CHAIN_DOWN] = "chain-down",
       [CSIM_ROLE_DIRECT_SCATTER] = "direct-scatter",
       [CSIM_ROLE_DIRECT_REDUCE] = "direct-reduce",
       [CSIM_ROLE_DIRECT_BCAST] = "direct-broadcast",

@@ -76,11 +76,15 @@ static int group_warps(const CsimCost *cost, const CsimOp4Cost *op) {
   }
 }
 
-/* Groups of warps that share a block's loads and stores: those of trees, of CollNetChain (a tree of one branch), and CollNetDirect's four. */
+/* Groups of warps that share a block's loads and stores: those of trees, and CollNetDirect's four. */
 static gboolean shares_units(CsimRole role) {
   return role == CSIM_ROLE_TREE_UP || role == CSIM_ROLE_TREE_DOWN || role == CSIM_ROLE_TREE_ROOT ||
          (role >= CSIM_ROLE_DIRECT_SCATTER && role <= CSIM_ROLE_DIRECT_GATHER);
 }
+
+/* CollNetChain gives either way half of the block's threads (NCCL 2.30, device/all_reduce.h). */
+#define CHAIN_SHARE 0.5
+static gboolean is_chain(CsimRole role) { return role == CSIM_ROLE_CHAIN_UP || role == CSIM_ROLE_CHAIN_DOWN; }
 
 static gboolean visits_heads(CsimRole role) { return role == CSIM_ROLE_DIRECT_SCATTER || role == CSIM_ROLE_DIRECT_GATHER; }
 
@@ -90,6 +94,7 @@ static void simple_cost(const CsimCost *cost, const CsimOp4Cost *op, CsimOpCost 
   if (visits_heads(op->role)) out->overhead /= op->group;
   double ps = csim_gpu_simple_ps_per_byte(s, op->n_sources, op->n_local, op->n_remote) / cost->thread_factor;
   if (op->role == CSIM_ROLE_TREE_ROOT) ps /= s->tree_root;
+  if (is_chain(op->role) && s->group_share >= 1) ps /= CHAIN_SHARE; /* else the two share a link */
   out->sm_ps = s->group_share < 1 || is_pair(op->role) ? ps : 0;
   if (is_pair(op->role)) ps *= MAX(1.0, FULL_WARPS / pair_warps(cost, op));
   if (shares_units(op->role) && s->tree_units > 0) {

@@ -32,7 +32,19 @@ static void note_no_nic(const CsimCommClass *cls, CsimDiag *diag) {
       "the job has several nodes, but this one has no NIC (net element); its GPUs cannot reach the others");
 }
 
-void csim_comm_notes(const CsimComm *c, CsimDiag *diag) {
+/* The fabric is said to reduce, and NCCL does not use that. */
+static void note_sharp(const CsimComm *c, CsimDiag *diag) {
+  const char *why = NULL;
+  if (c->info.n_nodes < 2 || c->info.n_collnet_channels > 0) return;
+  if (c->cluster->fabric.transport != CSIM_TRANSPORT_IB) why = "SHARP is a feature of InfiniBand switches, and this transport is another";
+  else if (csim_nccl_env_int(c->env, "NCCL_COLLNET_ENABLE", 0) == 0) why = "NCCL uses it only with NCCL_COLLNET_ENABLE=1";
+  else why = "NCCL's search finds no chain for it, or there are fewer nodes than NCCL_COLLNET_NODE_THRESHOLD";
+  csim_diag_add(diag, CSIM_FINDING_WARNING, CSIM_ERROR_NCCL, place_of(csim_comm_class(c, 0)),
+                "the fabric is said to reduce (SHARP), and nothing does: %s", why);
+}
+
+void csim_comm_notes(const CsimComm *c, gboolean sharp, CsimDiag *diag) {
+  if (sharp) note_sharp(c, diag);
   for (guint i = 0; i < c->kinds->len; i++) {
     const CsimCommKind *kind = g_ptr_array_index(c->kinds, i);
     if (kind) note_split(kind, diag);

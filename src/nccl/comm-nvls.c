@@ -63,8 +63,12 @@ static int min_heads(const CsimComm *c) {
 }
 
 static void collnet_heads(CsimComm *c) {
-  c->info.collnet_heads = c->coll_net ? c->node[0].cls->n_direct_heads : 0;
   c->info.collnet_chain = c->coll_net;
+  if (!c->coll_net) return;
+  int n = CSIM_MAX_CHANNELS;
+  for (guint i = 0; i < c->classes->len; i++) n = MIN(n, csim_comm_class(c, i)->n_direct_heads);
+  c->info.collnet_heads = n;
+  c->info.sharp_generation = csim_cluster_sharp_generation(c->cluster);
 }
 
 void csim_comm_nvls_setup(CsimComm *c) {

@@ -101,8 +101,8 @@ void csim_comm_nvls_setup(CsimComm *c);
 /* comm-p2p.c: send/recv channels. */
 void csim_comm_p2p_setup(CsimComm *c);
 
-/* comm-notes.c: findings about the finished communicator. */
-void csim_comm_notes(const CsimComm *c, CsimDiag *diag);
+/* comm-notes.c: findings about the finished communicator. sharp: the fabric is said to reduce. */
+void csim_comm_notes(const CsimComm *c, gboolean sharp, CsimDiag *diag);
 
 /* The graph's order and NICs on a node for a runtime channel: search channel (odd nodes swap pairs where
  * rings cross rails). */

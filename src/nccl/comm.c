@@ -56,8 +56,10 @@ static void number_nodes(CsimComm *c) {
     }
 }
 
+/* NCCL asks for a CollNet plugin, finds one for SHARP or not, and goes on without. */
 static gboolean want_coll_net(const CsimCommSpec *spec) {
-  return spec->coll_net && csim_nccl_env_int(spec->env, "NCCL_COLLNET_ENABLE", 0) != 0;
+  return spec->coll_net && spec->cluster->fabric.transport == CSIM_TRANSPORT_IB &&
+         csim_nccl_env_int(spec->env, "NCCL_COLLNET_ENABLE", 0) != 0;
 }
 
 CsimComm *csim_comm_new(const CsimCommSpec *spec, CsimDiag *diag, GError **error) {
@@ -78,7 +80,7 @@ CsimComm *csim_comm_new(const CsimCommSpec *spec, CsimDiag *diag, GError **error
   csim_comm_count_channels(c);
   csim_comm_nvls_setup(c);
   csim_comm_p2p_setup(c);
-  csim_comm_notes(c, diag);
+  csim_comm_notes(c, spec->coll_net, diag);
   return g_steal_pointer(&c);
 }
 

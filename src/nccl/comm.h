@@ -36,6 +36,7 @@ typedef struct {
   int n_nvls_channels, n_p2p_channels, n_p2p_per_peer, n_collnet_channels;
   int nvls_support, nvls_chunk, nvls_tree_max_chunk, nvls_heads, collnet_heads;
   int collnet_chain; /* 1: the CollNet chain is usable */
+  int sharp_generation; /* of the network that CollNet reduces in; it says which types (models/sharp.h) */
   int tree_depth;
   int cpu_arch, cpu_vendor, min_sm, max_sm;
   gboolean all_nvlink;

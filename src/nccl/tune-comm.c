@@ -28,6 +28,7 @@ void csim_tuning_input(const CsimComm *comm, CsimTuneInput *out) {
                          .cpu_vendor = info->cpu_vendor,
                          .tree_pattern = tree ? tree->pattern : 0,
                          .coll_net = info->n_collnet_channels > 0,
+                         .sharp_generation = info->sharp_generation,
                          .nvswitch = csim_system_n(csim_comm_system(comm, 0), CSIM_NODE_NVS) > 0,
                          .all_nvlink = info->all_nvlink};
   for (int g = 0; g < CSIM_N_GRAPHS; g++) out->graph[g] = graph_of(comm, g);

@@ -23,6 +23,7 @@ typedef struct {
   int min_sm, max_sm, cpu_arch, cpu_vendor;
   int tree_pattern;    /* largest pattern among the nodes' tree graphs */
   gboolean coll_net;   /* CollNet is on, and its plugin offers all-gather and reduce-scatter */
+  int sharp_generation; /* of the network that reduces: 3 and later know more types */
   gboolean nvswitch;   /* the node has one */
   gboolean all_nvlink; /* every GPU pair of the node */
   CsimTuneGraph graph[CSIM_N_GRAPHS];

@@ -145,6 +145,27 @@ static gboolean nvls_reduces(CsimType type, CsimOp op) {
   }
 }
 
+/* What NCCL's SHARP plugin offers: sum, min and max of types that the switches can add (SHARP plugin, sharp_plugin.c). */
+static gboolean sharp_reduces(const CsimTuning *t, CsimType type, CsimOp op) {
+  if (op != CSIM_OP_SUM && op != CSIM_OP_MIN && op != CSIM_OP_MAX) return FALSE;
+  switch (type) {
+  case CSIM_TYPE_INT32:
+  case CSIM_TYPE_UINT32:
+  case CSIM_TYPE_INT64:
+  case CSIM_TYPE_UINT64:
+  case CSIM_TYPE_HALF:
+  case CSIM_TYPE_FLOAT:
+  case CSIM_TYPE_DOUBLE:
+    return TRUE;
+  case CSIM_TYPE_INT8:
+  case CSIM_TYPE_UINT8:
+  case CSIM_TYPE_BFLOAT16:
+    return t->in.sharp_generation >= 3;
+  default:
+    return FALSE;
+  }
+}
+
 typedef struct {
   CsimColl func;
   CsimType type;
@@ -161,8 +182,9 @@ static gboolean fits(const CsimTuning *t, const Call *call, CsimAlgo algo) {
   switch (algo) {
   case CSIM_ALGO_COLLNET_DIRECT:
   case CSIM_ALGO_COLLNET_CHAIN:
-    return t->in.max_local_ranks <= 8;
+    return t->in.max_local_ranks <= 8 && (!reduces(call) || sharp_reduces(t, call->type, call->op));
   case CSIM_ALGO_NVLS:
+    if (t->in.n_nodes > 1 && reduces(call) && !sharp_reduces(t, call->type, call->op)) return FALSE;
     if (call->func != CSIM_COLL_ALL_REDUCE && t->in.max_local_ranks > 32) return FALSE;
     return !reduces(call) || nvls_reduces(call->type, call->op);
   case CSIM_ALGO_NVLS_TREE:

@@ -1,6 +1,7 @@
 #include "topo/cluster.h"
 
 #include "models/embedded.h"
+#include "models/sharp.h"
 #include "topo/cluster-build.h"
 #include "topo/faults.h"
 #include <string.h>
@@ -163,6 +164,18 @@ static gboolean only_virtual_nics(const CsimCluster *cluster) {
       if (!is_virtual(csim_system_node(system, CSIM_NODE_NET, i))) return FALSE;
   }
   return TRUE;
+}
+
+int csim_cluster_sharp_generation(const CsimCluster *cluster) {
+  float slowest = 0;
+  for (guint k = 0; k < cluster->systems->len; k++) {
+    const CsimSystem *system = (const CsimSystem *)g_ptr_array_index(cluster->systems, k);
+    for (guint i = 0; i < csim_system_n(system, CSIM_NODE_NET); i++) {
+      float bw = csim_system_node(system, CSIM_NODE_NET, i)->net.bw;
+      slowest = slowest == 0 ? bw : MIN(slowest, bw);
+    }
+  }
+  return slowest > 0 ? csim_sharp_generation((CsimRate)((double)slowest * 1e9)) : 0;
 }
 
 CsimFabricSpec csim_cluster_default_fabric(const CsimCluster *cluster) {

@@ -75,6 +75,9 @@ typedef struct {
 } CsimClusterOptions;
 
 CsimCluster *csim_cluster_load_with(const char *target, const CsimClusterOptions *options, GError **error);
+/* Generation of SHARP in switches that fit the slowest NIC (models/sharp.h), 0 without NICs. */
+int csim_cluster_sharp_generation(const CsimCluster *cluster);
+
 /* n_nodes: overrides the count in `target` if > 0. */
 CsimCluster *csim_cluster_load(const char *target, guint n_nodes, GError **error);
 void csim_cluster_free(CsimCluster *cluster);
