@@ -42,6 +42,7 @@ int cli_write(const char *path, const char *text);
 const volatile int *cli_interrupt(void);
 /* progress.c: one line on stderr, redrawn a few times a second, only if that is a terminal that can, and after half a second. */
 void cli_progress(guint done, guint of, const char *what); /* "[###...] 3/11 sizes, 42 s"; of at least 1 */
+void cli_progress_even(guint done, guint of, const char *what); /* the same for things that take about as long each: also the time left */
 void cli_progress_clear(void); /* takes the line away, before anything else is printed */
 
 /* help.c, complete.c, man.c */

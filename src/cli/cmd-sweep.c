@@ -45,7 +45,7 @@ static gboolean read_options(const CliArgs *args, CsimSweepOptions *options, GEr
   return FALSE;
 }
 
-static void progress(guint done, guint of, void *data) { cli_progress(done, of, "points"); }
+static void progress(guint done, guint of, void *data) { cli_progress_even(done, of, "points"); }
 
 /* --- what came out ----------------------------------------------------------------------------- */
 

@@ -22,9 +22,9 @@ def environment(collsim):
     return os.environ | {"PATH": f"{Path(collsim).resolve().parent}:{os.environ['PATH']}"}
 
 
-def sweep(collsim, experiment, out, *options):
+def sweep(collsim, experiment, out, *options, timeout=300):
     return subprocess.run([collsim, "sweep", str(experiment), "--out", str(out), *options], text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, timeout=300, check=False)
+                          stderr=subprocess.PIPE, timeout=timeout, check=False)
 
 
 def same(a, b):
