@@ -206,10 +206,22 @@ static int launches_in_a_row(const CsimExec *x) {
   return serial ? csim_comm_info(x->spec.comm)->max_local_ranks : 1;
 }
 
+/* Sends and receives that a rank's thread enqueues for a call; 0 for NCCL's own collectives. */
+static int sends_and_receives(const CsimExec *x) {
+  if (x->choice.algo != CSIM_ALGO_P2P) return 0;
+  switch (x->call->coll) {
+  case CSIM_COLL_ALLTOALL: return 2 * (int)x->n_ranks;
+  case CSIM_COLL_GATHER:
+  case CSIM_COLL_SCATTER: return (int)x->n_ranks + 1; /* the root */
+  default: return 2;
+  }
+}
+
 /* Host and GPU work side by side; the slower one counts, with a soft maximum. */
 static double with_launch(const CsimExec *x, double gpu_us) {
   const CsimGpuModel *gpu = &g_array_index(x->gpus, CsimGpuModel, 0);
   CsimTime launch = x->spec.virtual_machine ? csim_catalogue_time(csim_machine_catalogue(x->spec.machine), "host.launch_vm") : gpu->launch;
+  launch += sends_and_receives(x) * gpu->launch_task;
   double host_us = csim_time_us(launch) * launches_in_a_row(x), p = gpu->launch_norm;
   return pow(pow(gpu_us, p) + pow(host_us, p), 1 / p);
 }

@@ -88,6 +88,7 @@ void csim_gpu_model_init(const CsimCatalogue *c, const char *model, CsimGpuModel
   m->host_flag = TIME("host_flag");
   m->stagger = csim_catalogue_time(c, "host.stagger");
   m->jitter = csim_catalogue_number(c, "host.jitter");
+  m->launch_task = csim_catalogue_time(c, "host.launch_task");
   m->launch_norm = csim_catalogue_number(c, "host.launch_norm");
 }
 

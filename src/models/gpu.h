@@ -82,6 +82,7 @@ typedef struct {
   CsimTime stagger;       /* = host.stagger */
   double jitter;          /* = host.jitter */
   CsimTime launch;        /* = launch: host time to launch on one GPU; one thread driving g GPUs needs g * launch per call */
+  CsimTime launch_task;   /* = host.launch_task: more of it for each send or receive of a group */
   double launch_norm;     /* = host.launch_norm: T = (T_gpu^p + (g*launch)^p)^(1/p) */
   /* Ports, for reference (machine.h builds the links from the same values). */
   int nvlink_gen;         /* 0: none */
