@@ -37,6 +37,14 @@ if [ -z "$nccl" ] && ! ldconfig -p 2>/dev/null | grep -q 'libnccl\.so\.2'; then
   [ -z "$found" ] || nccl="--nccl $found"
 fi
 
+# In the background and waited for, so that a signal to this script reaches it (its own children end with it).
+child=''
+tool() {
+  "$collsim" "$@" &
+  child=$!
+  wait "$child"
+}
+
 # --- parts ---
 facts() {
   date -u
@@ -54,7 +62,7 @@ probe() {
   file=$1 tag=$2
   shift 2
   # shellcheck disable=SC2086  # words
-  "$collsim" probe nccl $nccl --tag "$tag" -o "$out/$file.csv" --limit 240 "$@"
+  tool probe nccl $nccl --tag "$tag" -o "$out/$file.csv" --limit 240 "$@"
 }
 
 # A group of N GPUs: what NCCL chooses, then what it is told to. One process drives all (as the machine's floor is then the
@@ -93,7 +101,7 @@ start_mps() {
 # Several ranks on one GPU over loopback: NCCL takes each for a host.
 ranks() {
   for n in 2 4 8; do
-    "$collsim" probe sockets --ranks $n -o "$out/sockets$n.csv"
+    tool probe sockets --ranks $n -o "$out/sockets$n.csv"
     probe "ranks$n" default -g 1 --ranks $n -c all_reduce,all_gather,reduce_scatter,broadcast,alltoall -b 8 -e 64M -f 8 -n 10 -w 3 --dump "$out/ranks$n-nccl"
   done
   probe ranks4-ring Ring-Simple -g 1 --ranks 4 -c all_reduce -b 8 -e 64M -f 8 -n 10 -w 3 -x NCCL_ALGO=Ring -x NCCL_PROTO=Simple
@@ -104,16 +112,26 @@ shaped_rate() {
   rate=$1 n=$2
   shift 2
   "$here/netns.sh" rate 8 "$rate" &&
-    "$collsim" probe sockets --ranks "$n" --netns csim -o "$out/shaped-$rate-sockets$n.csv" &&
+    tool probe sockets --ranks "$n" --netns csim -o "$out/shaped-$rate-sockets$n.csv" &&
     probe "shaped-$rate-ranks$n" "$rate" -g 1 --ranks "$n" --netns csim -b 64K -e 64M -f 4 -n 5 -w 1 "$@"
 }
 
-shaped() {
+# with_netns PART: namespaces for as long as it runs. Their host ends would be network interfaces to a NCCL outside of them, and
+# one that tries to talk through them hangs.
+with_netns() {
   if [ "$(id -u)" != 0 ] || ! command -v "${IP:-ip}" >/dev/null; then
-    note "shaped: needs root and iproute2; left out"
+    note "$1: needs root and iproute2; left out"
     return 0
   fi
-  [ -n "$netns" ] || { netns=yes && "$here/netns.sh" up 8 || return 1; }
+  netns=yes
+  "$here/netns.sh" up 8 && "$1"
+  ended=$?
+  "$here/netns.sh" down 8
+  netns=''
+  return $ended
+}
+
+shaped() {
   shaped_rate 4gbit 4 -c all_reduce,all_gather,alltoall && shaped_rate 4gbit 2 -c all_reduce && shaped_rate 4gbit 8 -c all_reduce &&
     shaped_rate 8gbit 4 -c all_reduce,reduce_scatter
 }
@@ -123,7 +141,7 @@ live() {
   name=$1
   shift
   # shellcheck disable=SC2086  # words
-  "$collsim" validate --live "$out/live-$name" --calibrate "$out/live-$name-constants.json" $nccl -o "$out/live-$name.txt" "$@"
+  tool validate --live "$out/live-$name" --calibrate "$out/live-$name-constants.json" $nccl -o "$out/live-$name.txt" "$@"
 }
 
 live_gpus() {
@@ -152,11 +170,6 @@ live_shaped_rate() {
 }
 
 live_shaped() {
-  if [ "$(id -u)" != 0 ] || ! command -v "${IP:-ip}" >/dev/null; then
-    note "live-shaped: needs root and iproute2; left out"
-    return 0
-  fi
-  [ -n "$netns" ] || { netns=yes && "$here/netns.sh" up 8 || return 1; }
   live_shaped_rate 4gbit 4Gb/s 2 && live_shaped_rate 4gbit 4Gb/s 4 --forced && live_shaped_rate 4gbit 4Gb/s 8 &&
     live_shaped_rate 8gbit 8Gb/s 4
 }
@@ -164,6 +177,7 @@ live_shaped() {
 scratch=$(mktemp -d)
 mps='' netns=''
 cleanup() {
+  [ -z "$child" ] || kill "$child" 2>/dev/null
   [ -z "$mps" ] || echo quit | nvidia-cuda-mps-control >/dev/null 2>&1
   [ -z "$netns" ] || "$here/netns.sh" down 8
   rm -rf "$scratch"
@@ -172,15 +186,15 @@ trap cleanup EXIT
 trap 'exit 130' INT TERM
 
 wants facts && step facts facts >"$out/facts.txt" 2>&1
-wants copies && step copies "$collsim" probe copies -o "$out/copies.csv"
+wants copies && step copies tool probe copies -o "$out/copies.csv"
 if [ "$n_gpus" -gt 1 ]; then
   wants gpus && step gpus gpus
   wants live && step live-gpus live_gpus
 elif wants ranks || wants shaped || wants live; then
   step mps start_mps
   wants ranks && step ranks ranks
-  wants shaped && step shaped shaped
+  wants shaped && step shaped with_netns shaped
   wants live && step live-ranks live_ranks
-  wants live && step live-shaped live_shaped
+  wants live && step live-shaped with_netns live_shaped
 fi
 [ -z "$failed" ] || { note "failed:$failed"; exit 1; }
