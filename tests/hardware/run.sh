@@ -22,9 +22,9 @@ wants() { case " $parts " in *" $1 "*) return 0 ;; *) return 1 ;; esac; }
 note() { echo "run.sh: $(date +%T) $*"; }
 # step NAME COMMAND... : says how it ended; never ends the script.
 step() {
-  name=$1
+  part=$1
   shift
-  if "$@"; then note "$name: done"; else note "$name: FAILED ($?)"; failed="$failed $name"; fi
+  if "$@"; then note "$part: done"; else note "$part: FAILED ($?)"; failed="$failed $part"; fi
 }
 
 n_gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU')
