@@ -12,11 +12,19 @@ static gboolean check_function(const CsimRunSpec *spec, GError **error) {
   return FALSE;
 }
 
+/* Sizes of `tune --simulate` when none are asked for: enough to see every switch, cheap enough for a thousand GPUs. */
+static void usual_sizes(CsimRunSpec *spec) {
+  spec->min_bytes = 4 << 10;
+  spec->max_bytes = 64 << 20;
+  spec->factor = 4;
+}
+
 /* The target loaded as for a run, nothing simulated. */
-static CsimRun *load(const CliArgs *args, CsimRunArgs **run_args, GError **error) {
+static CsimRun *load(const CliArgs *args, gboolean usual, CsimRunArgs **run_args, GError **error) {
   *run_args = cli_run_args(args, error);
   if (!*run_args) return NULL;
   CsimRunSpec spec = csim_run_args_spec(*run_args);
+  if (usual) usual_sizes(&spec);
   spec.fidelity = CSIM_FIDELITY_MODEL;
   spec.interrupt = cli_interrupt();
   if (!check_function(&spec, error)) return NULL;
@@ -43,7 +51,7 @@ static int run_topo(const CliArgs *args) {
   if (cli_args_flag(args, "check")) return check(args);
   g_autoptr(GError) error = NULL;
   g_autoptr(CsimRunArgs) run_args = NULL;
-  g_autoptr(CsimRun) run = load(args, &run_args, &error);
+  g_autoptr(CsimRun) run = load(args, FALSE, &run_args, &error);
   if (!run) return cli_fail(error);
   const char *dot = cli_args_value(args, "dot");
   g_autofree char *whole = dot                             ? csim_inspect_dot(run)
@@ -81,7 +89,7 @@ const CliVerb cli_verb_topo = {
 static int run_graph(const CliArgs *args) {
   g_autoptr(GError) error = NULL;
   g_autoptr(CsimRunArgs) run_args = NULL;
-  g_autoptr(CsimRun) run = load(args, &run_args, &error);
+  g_autoptr(CsimRun) run = load(args, FALSE, &run_args, &error);
   if (!run) return cli_fail(error);
   const char *path = cli_args_value(args, "output");
   g_autofree char *whole = cli_args_flag(args, "xml")    ? csim_inspect_graph_xml(run)
@@ -119,6 +127,7 @@ static gboolean append_fastest(GString *text, const CsimRun *run, GError **error
   g_autoptr(GArray) rows = csim_inspect_fastest(run, show_progress, error);
   if (!rows) return FALSE;
   csim_inspect_fastest_text(text, rows, csim_run_spec(run)->coll);
+  csim_inspect_switches_text(text, rows, csim_run_spec(run)->coll);
   return TRUE;
 }
 
@@ -155,8 +164,9 @@ static int run_search(const CliArgs *args) {
 static int run_tune(const CliArgs *args) {
   g_autoptr(GError) error = NULL;
   if (cli_args_flag(args, "search")) return run_search(args);
+  gboolean simulate = cli_args_flag(args, "simulate"), sized = cli_args_value(args, "min-bytes") || cli_args_value(args, "max-bytes");
   g_autoptr(CsimRunArgs) run_args = NULL;
-  g_autoptr(CsimRun) run = load(args, &run_args, &error);
+  g_autoptr(CsimRun) run = load(args, simulate && !sized, &run_args, &error);
   if (!run) return cli_fail(error);
   g_autoptr(GString) text = g_string_new(NULL);
   if (cli_args_flag(args, "json")) {
@@ -164,7 +174,7 @@ static int run_tune(const CliArgs *args) {
     g_string_append(text, json);
   } else {
     csim_inspect_tune(text, run, cli_args_value(args, "collective") ? csim_run_spec(run)->coll : CSIM_N_COLLS);
-    if (cli_args_flag(args, "simulate") && !append_fastest(text, run, &error)) return cli_fail(error);
+    if (simulate && !append_fastest(text, run, &error)) return cli_fail(error);
   }
   return cli_write(cli_args_value(args, "output"), text->str);
 }
@@ -172,12 +182,12 @@ static int run_tune(const CliArgs *args) {
 static const CliOption tune_options[] = {
   {'c', "collective", "NAME", "only this one: all_reduce, all_gather, reduce_scatter, broadcast, reduce", "all_reduce|all_gather|reduce_scatter|broadcast|reduce", "collective"},
   {0, "json", NULL, "the table, thresholds and choices, in the names of the NCCL vectors", NULL, NULL},
-  {0, "simulate", NULL, "also simulate every algorithm and protocol (sizes by -b, -e, -f) and say where another one than NCCL's choice is faster", NULL, NULL},
+  {0, "simulate", NULL, "also simulate every algorithm and protocol (4K to 64M by 4, or -b, -e, -f): the fastest at each size, and the sizes where it and NCCL's table switch", NULL, NULL},
   {0, "search", NULL, "find the NCCL variables with which each size simulates fastest; an export block, its gain over seeds, what present settings do", NULL, NULL},
   {0, "seeds", "N", "of a search: seeds for the spread of a gain (5)", NULL, NULL},
   {'j', "jobs", "N", "of a search: sizes at once (1)", NULL, NULL},
-  {'b', "min-bytes", "SIZE", "smallest size to simulate (32M)", NULL, "min_bytes"},
-  {'e', "max-bytes", "SIZE", "largest size to simulate (32M)", NULL, "max_bytes"},
+  {'b', "min-bytes", "SIZE", "smallest size to simulate", NULL, "min_bytes"},
+  {'e', "max-bytes", "SIZE", "largest size to simulate", NULL, "max_bytes"},
   {'f', "factor", "N", "multiply the size by N from row to row", NULL, "factor"},
   {0},
 };
@@ -185,7 +195,7 @@ static const CliOption *const tune_tables[] = {tune_options, cli_options_machine
 
 static const char *const tune_examples[] = {
   "collsim tune 'dgx-h100*4' --search -b 64K -e 64M -f 8 -x NCCL_PROTO=Simple", "which settings would be better, and what does this one cost?",
-  "collsim tune 'dgx-h100*4' -c all_reduce --simulate -b 64K -e 64M -f 32", "where does NCCL's choice lose, by how much?",
+  "collsim tune 'dgx-h100*4' -c all_reduce --simulate", "where does NCCL's choice lose, by how much, and where should it switch?",
   NULL,
 };
 

@@ -33,6 +33,8 @@ typedef struct {
 typedef void (*CsimTuneProgress)(guint done, guint of);
 GArray *csim_inspect_fastest(const CsimRun *run, CsimTuneProgress progress, GError **error);
 void csim_inspect_fastest_text(GString *out, const GArray *rows, CsimColl coll);
+/* A line for each size at which NCCL's table or the simulator switches; no finer than the rows' sizes. */
+void csim_inspect_switches_text(GString *out, const GArray *rows, CsimColl coll);
 
 /* Findings of loading the target alone (no communicator): the count of warnings and errors is *n. FALSE if it cannot be loaded at all. */
 gboolean csim_inspect_check(GString *out, const CsimRunSpec *spec, guint *n, GError **error);
