@@ -192,6 +192,13 @@ static CsimRate narrowest(const CsimExec *x, uint32_t first, guint n) {
   return cap;
 }
 
+/* In a tree over three nodes and more an adapter takes in messages from several nodes while it sends to several: those at the head of a
+ * queue whose way is taken hold up the ones behind. The last link of a fabric's route is the adapter that it enters. */
+static double fan_in_share(const CsimExec *x) {
+  gboolean tree = x->choice.algo == CSIM_ALGO_TREE || x->choice.algo == CSIM_ALGO_NVLS_TREE;
+  return tree && csim_comm_info(x->spec.comm)->n_nodes > 2 ? x->net_model.fan_in : 1;
+}
+
 /* The way from GPU to GPU by one hash; *near and *far: latency inside the two nodes. */
 static gboolean set_way(CsimExec *x, Way *w, const CsimConn *how, CsimGpuRef tx, CsimGpuRef rx, uint32_t hash, CsimTime *near, CsimTime *far,
                         CsimTime *between, GError **error) {
@@ -203,6 +210,7 @@ static gboolean set_way(CsimExec *x, Way *w, const CsimConn *how, CsimGpuRef tx,
   *near = leg.latency;
   exec_add_route(x, &leg);
   if (!csim_machine_route_fabric(m, out, in, hash, x->loads_of_fabric, &leg, error)) return FALSE;
+  leg.link[leg.n - 1].weight /= (float)fan_in_share(x);
   *between = leg.latency + 2 * x->net_model.endpoint;
   exec_add_route(x, &leg);
   if (!csim_machine_route_nic(m, rx, in, how->recv_gdr, FALSE, &leg, error)) return FALSE;

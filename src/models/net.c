@@ -38,6 +38,7 @@ void csim_net_model_init(const CsimCatalogue *c, const char *transport, int mtu,
   CsimRate copy = csim_catalogue_rate(c, "%s.copy", transport);
   net->copy_ps = copy > 0 ? 1e12 / (double)copy : 0;
   net->efficiency = packet_efficiency(c, transport, payload_mtu(transport, mtu > 0 ? mtu : BYTES("mtu")));
+  net->fan_in = csim_catalogue_number(c, "%s.fan_in", transport);
   net->derate = csim_catalogue_number(c, "%s.share", transport);
 }
 

@@ -32,6 +32,7 @@ typedef struct {
   double copy_ps;           /* from <transport>.copy: ps a byte that the proxy thread itself takes, at each end, where the processor moves the
                              * data (sockets without helper threads); 0 where the adapter does */
   double efficiency;        /* payload of one full-MTU packet / wire bytes */
+  double fan_in;            /* = <transport>.fan_in: what an adapter takes in from several nodes at once, while it sends to several; share */
   double derate;            /* = <transport>.share: what NCCL reaches of line rate x efficiency */
 } CsimNetModel;
 
