@@ -21,8 +21,8 @@ typedef struct {
 static CsimExecResult call_with(const Case *c, gboolean full, CsimLinkLoad **loads, guint *n_loads) {
   g_autofree char *algo = g_strdup_printf("NCCL_ALGO=%s", c->algo ? c->algo : "");
   g_autofree char *proto = g_strdup_printf("NCCL_PROTO=%s", c->proto ? c->proto : "");
-  const char *overrides[4] = {"NCCL_COLLNET_ENABLE=1"}; /* without SHARP in the fabric it says nothing */
-  guint n = 1;
+  const char *overrides[5] = {"NCCL_COLLNET_ENABLE=1", "NCCL_PAT_ENABLE=1"}; /* without SHARP in the fabric, or PAT asked for, they say nothing */
+  guint n = 2;
   if (c->algo) overrides[n++] = algo;
   if (c->proto) overrides[n++] = proto;
   CsimExecSpec spec = {.iters = c->iters, .seed = c->seed, .no_symmetry = full};
@@ -122,6 +122,8 @@ static void test_collnet(void) {
   sweep_fabric("dgx-h100", few + 1, 3, "CollNetDirect", CSIM_COLL_ALL_GATHER);
   sweep_fabric("dgx-h100", few + 1, 3, "NVLS", CSIM_COLL_REDUCE_SCATTER);
   sweep_fabric("dgx-a100", few + 1, 3, "CollNetChain", CSIM_COLL_ALL_REDUCE);
+  sweep_fabric("dgx-a100", few + 1, 2, "PAT", CSIM_COLL_ALL_GATHER);
+  sweep_fabric("dgx-h100", few + 1, 2, "PAT", CSIM_COLL_REDUCE_SCATTER);
 }
 
 static void test_p2p(void) {

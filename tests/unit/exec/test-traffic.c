@@ -112,6 +112,19 @@ static void test_sharp_port_bytes(void) {
   g_assert_cmpfloat(fabs(carried(chain, CSIM_RES_NVLINK_OUT, &links) / (2 * 2 * 7 * (double)size) - 1), <, 1e-9);
 }
 
+/* Large calls on B200 nodes: each way of reducing in the switches beats a ring, as measured (docs/models/sharp.md). */
+static void test_sharp_order(void) {
+  static const char *const algos[] = {"NCCL_ALGO=Ring", "NCCL_ALGO=CollNetChain", "NCCL_ALGO=CollNetDirect", "NCCL_ALGO=NVLS"};
+  double time_us[4];
+  for (guint i = 0; i < 4; i++) {
+    g_autoptr(Lab) lab = sharp_lab(SHARP("dgx-b200", 4), algos[i], 0);
+    time_us[i] = lab_call(lab, CSIM_COLL_ALL_REDUCE, 1 << 30).time_us;
+    g_test_message("%s: %.1f us", algos[i], time_us[i]);
+  }
+  for (guint i = 1; i < 4; i++) g_assert_cmpfloat(time_us[i], <, time_us[0]);
+  g_assert_cmpfloat(time_us[3], <, time_us[2]);
+}
+
 /* One GPU a node: PAT sends as much as a ring, (n-1)/n of the whole. */
 static void test_pat_bytes(void) {
   static const CsimColl colls[] = {CSIM_COLL_ALL_GATHER, CSIM_COLL_REDUCE_SCATTER};
@@ -159,6 +172,7 @@ int main(int argc, char **argv) {
   g_test_add_func("/exec/traffic/sharp-nic-bytes", test_sharp_nic_bytes);
   g_test_add_func("/exec/traffic/sharp-gather-bytes", test_sharp_gather_bytes);
   g_test_add_func("/exec/traffic/sharp-port-bytes", test_sharp_port_bytes);
+  g_test_add_func("/exec/traffic/sharp-order", test_sharp_order);
   g_test_add_func("/exec/traffic/pat-bytes", test_pat_bytes);
   g_test_add_func("/exec/traffic/queue-and-repeat", test_queue_and_repeat);
   g_test_add_func("/exec/traffic/seed", test_seed);
