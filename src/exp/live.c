@@ -7,6 +7,8 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
+#define QUICK (INT64_C(1) << 20)
+
 typedef struct {
   const CsimLiveOptions *options;
   CsimLive *live;
@@ -65,6 +67,7 @@ static gboolean probe_copies(Run *r, GError **error) {
   CsimGpuFacts gpus;
   csim_copy_options_init(&o);
   o.interrupt = r->options->nccl.interrupt;
+  if (r->options->nccl.max < QUICK) o.max = QUICK; /* small sizes only: a trial, not a calibration of rates */
   say(r, "copies");
   if (!csim_probe_gpus(&gpus, error) || !csim_probe_copies(&o, r->copies, error)) return FALSE;
   g_autoptr(CsimProbeTable) table = csim_copies_table(r->copies, &gpus);
