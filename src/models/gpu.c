@@ -103,13 +103,14 @@ static void slow_ll(CsimGpuLl *ll, double clock) {
 
 void csim_gpu_model_slow(CsimGpuModel *m, double clock) {
   CsimGpuSimple *s = &m->simple;
-  CsimTime *const times[] = {&s->o, &s->o_empty, &s->t_min, &s->post, &s->t0, &s->t0_bytes, &m->nvls_o, &m->nvls_t0};
+  CsimTime *const times[] = {&s->o, &s->o_empty, &s->t_min, &s->post, &s->t0, &s->t0_bytes, &m->nvls_o, &m->nvls_t0, &m->nvls_visit};
   slow_times(times, G_N_ELEMENTS(times), clock);
   s->base_ps /= clock;
   s->source_ps /= clock;
   s->local_dst_ps /= clock;
   s->remote_dst_ps /= clock;
   s->tree_units *= clock;
+  m->nvls_copy_ps /= clock;
   slow_ll(&m->ll, clock);
   slow_ll(&m->ll128, clock);
   m->clock = clock;
