@@ -114,7 +114,7 @@ static int flush(void) {
   int n = comms(list);
   for (int i = 0; i < n; i++) {
     if (asked("STANDIN_NCCL_HANG") && list[i]->rank == 1) pause();
-    if (asked("STANDIN_NCCL_DIE") && list[i]->rank == 1) raise(SIGSEGV);
+    if (asked("STANDIN_NCCL_DIE") && list[i]->rank == 1) raise(SIGKILL);
   }
   for (int i = 0; i < n_calls; i++) give(&calls[i]);
   if (n > 0) meet(list, n);
