@@ -20,6 +20,9 @@ skip() { echo "1..0 # SKIP $1"; exit 0; }
 # The compilers whose code is in the program, in one line, as they sign it.
 compilers() { readelf -p .comment "$build/src/cli/collsim" | sed -n 's/^ *\[ *[0-9a-f]*\] *//p' | sort -u | paste -sd ';' -; }
 
+# The C library takes other routines on other processors, and counts differ.
+processor() { sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1; }
+
 # measure COMMAND : sets events and instructions.
 measure() {
   line=$(printf '%s\n' "$1" | sed "s#^collsim #$build/src/cli/collsim #; s#^bench-engine #$build/tests/bench/bench-engine #")
@@ -40,8 +43,9 @@ markdown() {
 }
 
 update() {
-  grep '^#' "$table" | grep -v '^# compiler: '
+  grep '^#' "$table" | grep -v -e '^# compiler: ' -e '^# processor: '
   echo "# compiler: $(compilers)"
+  echo "# processor: $(processor)"
   rows | while IFS="$tab" read -r name _ _ command; do
     measure "$command"
     printf '%s\t%s\t%s\t%s\n' "$name" "$events" "$instructions" "$command"
@@ -73,5 +77,7 @@ if [ "$what" = --update ]; then
 else
   then=$(sed -n 's/^# compiler: //p' "$table")
   [ "$then" = "$(compilers)" ] || skip "the table is for $then, this program is from $(compilers)"
+  then=$(sed -n 's/^# processor: //p' "$table")
+  [ "$then" = "$(processor)" ] || skip "the table is for the processor $then, this is $(processor)"
   judge
 fi
