@@ -9,11 +9,11 @@ GHashTable *csim_asked_new(void) {
 void csim_asked_note(GHashTable *asked, gconstpointer owner, const char *name) {
   GPtrArray *names = g_hash_table_lookup(asked, owner);
   if (names == NULL) {
-    names = g_ptr_array_new();
+    names = g_ptr_array_new_with_free_func(g_free);
     g_hash_table_insert(asked, (gpointer)owner, names);
   }
-  gpointer interned = (gpointer)g_intern_string(name); /* one pointer a name: comparing pointers is enough */
-  if (!g_ptr_array_find(names, interned, NULL)) g_ptr_array_add(names, interned);
+  /* Copies and not GLib's interned strings: those are never freed, and a caller may ask for names out of the input. */
+  if (!g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL)) g_ptr_array_add(names, g_strdup(name));
 }
 
 char *csim_asked_suggest(GHashTable *asked, gconstpointer owner, const char *name) {
