@@ -1,6 +1,7 @@
 /* collsim run: the nccl-tests table of a cluster that need not exist. */
 #include "cli/cli.h"
 #include "exp/run-threads.h"
+#include "report/gnuplot.h"
 #include "report/packets.h"
 #include "report/plot.h"
 #include "report/report.h"
@@ -61,7 +62,7 @@ static const CsimReportFormat *chosen_format(const CliArgs *args, GError **error
 /* Everything that a bad file name could spoil is checked before the first second of simulation. */
 static gboolean check_files(const CliArgs *args, GError **error) {
   const char *plot = cli_args_value(args, "plot");
-  return !plot || csim_plot_check(plot, error);
+  return !plot || csim_gnuplot_check(plot, error);
 }
 
 static void put(FILE *file, GString *text) {

@@ -1,11 +1,10 @@
 /* report/outputs-plot.c - data and scripts of an experiment's plots. What a script must set: the head of each plots/sweep-*.gp. */
 #include "report/outputs.h"
 
-#include "report/plot.h"
+#include "report/gnuplot.h"
 #include "report/report.h"
 #include "collsim/version.h"
 
-#include <glib/gstdio.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -25,25 +24,10 @@ typedef struct {
 
 /* --- pieces ------------------------------------------------------------------------------ */
 
-static void set_text(Plot *p, const char *name, const char *text) {
-  g_autoptr(GString) quoted = g_string_new(text);
-  g_string_replace(quoted, "'", "''", 0);
-  g_string_replace(quoted, "\n", " ", 0);
-  g_string_append_printf(p->script, "%s = '%s'\n", name, quoted->str);
-}
-
-static void set_int(Plot *p, const char *name, int value) { g_string_append_printf(p->script, "%s = %d\n", name, value); }
-
-static void put(Plot *p, double value) {
-  char digits[G_ASCII_DTOSTR_BUF_SIZE];
-  g_string_append_printf(p->data, " %s", isnan(value) ? "NaN" : g_ascii_formatd(digits, sizeof digits, "%.9g", value));
-}
-
-/* A text in a data file: between double quotes, which it must not hold. */
-static void put_text(Plot *p, const char *text) {
-  g_autofree char *plain = g_strdelimit(g_strdup(text), "\"\n\\", ' ');
-  g_string_append_printf(p->data, " \"%s\"", plain);
-}
+static void set_text(Plot *p, const char *name, const char *text) { csim_gnuplot_text(p->script, name, text); }
+static void set_int(Plot *p, const char *name, int value) { csim_gnuplot_int(p->script, name, value); }
+static void put(Plot *p, double value) { csim_gnuplot_put(p->data, value); }
+static void put_text(Plot *p, const char *text) { csim_gnuplot_put_text(p->data, text); }
 
 static void put_spread(Plot *p, const CsimSpread *s, double scale) {
   put(p, s->median * scale);
@@ -386,42 +370,16 @@ static const char *fill(Plot *p) {
   }
 }
 
-static gboolean run_gnuplot(const char *script_path, const char *path, GError **error) {
-  const char *argv[] = {"gnuplot", script_path, NULL};
-  g_autofree char *words = NULL;
-  int status = 0;
-  if (!g_spawn_sync(NULL, (char **)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, &words, &status, error)) return FALSE;
-  if (status == 0) return TRUE; /* it warns of axes that hold one value only, and draws them */
-  g_strdelimit(g_strstrip(words), "\n", ' ');
-  g_set_error(error, CSIM_ERROR, CSIM_ERROR_IO, "%s: gnuplot failed: %s", path, words);
-  return FALSE;
-}
-
-static gboolean draw(const Plot *p, const char *template, const char *temporary, const char *folder, const char *file, GError **error) {
-  g_autofree char *data_path = g_build_filename(temporary, "plot.dat", NULL), *script_path = g_build_filename(temporary, "plot.gp", NULL);
+static gboolean draw(const Plot *p, const char *template, const char *folder, const char *file, GError **error) {
   g_autofree char *path = g_build_filename(folder, file, NULL);
-  Plot own = {.script = g_string_new(p->script->str)};
-  set_int(&own, "term_svg", g_str_has_suffix(file, ".svg"));
-  set_text(&own, "output", path);
-  set_text(&own, "data", data_path);
-  g_string_append(own.script, template);
-  gboolean drawn = csim_plot_check(path, error) && g_file_set_contents(data_path, p->data->str, -1, error) &&
-                   g_file_set_contents(script_path, own.script->str, -1, error) && run_gnuplot(script_path, path, error);
-  g_string_free(own.script, TRUE);
-  g_unlink(data_path);
-  g_unlink(script_path);
-  return drawn;
+  return csim_gnuplot_check(path, error) && csim_gnuplot_draw(path, p->script->str, template, p->data->str, error);
 }
 
 /* NAME.svg, NAME.png, or NAME for both. */
 static gboolean draw_files(const Plot *p, const char *template, const char *folder, GError **error) {
   const char *file = p->o->file;
-  g_autofree char *svg = g_strconcat(file, ".svg", NULL), *png = g_strconcat(file, ".png", NULL), *temporary = g_dir_make_tmp("collsim-XXXXXX", error);
-  if (!temporary) return FALSE;
-  gboolean drawn = strchr(file, '.') ? draw(p, template, temporary, folder, file, error)
-                                     : draw(p, template, temporary, folder, svg, error) && draw(p, template, temporary, folder, png, error);
-  g_rmdir(temporary);
-  return drawn;
+  g_autofree char *svg = g_strconcat(file, ".svg", NULL), *png = g_strconcat(file, ".png", NULL);
+  return strchr(file, '.') ? draw(p, template, folder, file, error) : draw(p, template, folder, svg, error) && draw(p, template, folder, png, error);
 }
 
 gboolean csim_output_plot(const CsimExperiment *e, const CsimOutput *o, const CsimTable *rows, const CsimTable *link_rows, const char *folder, GError **error) {
