@@ -1,6 +1,7 @@
 /* exp/results.c - tables of texts, and what is counted over them. */
 #include "exp/results.h"
 
+#include "base/csv.h"
 #include "base/diag.h"
 
 #include <math.h>
@@ -53,23 +54,10 @@ void csim_table_set(CsimTable *table, GPtrArray *row, int column, char *text) {
 
 /* --- CSV ----------------------------------------------------------------------------- */
 
-static void append_cell(GString *out, const char *text) {
-  if (!strpbrk(text, ",\"\r\n")) {
-    g_string_append(out, text);
-    return;
-  }
-  g_string_append_c(out, '"');
-  for (; *text; text++) {
-    if (*text == '"') g_string_append_c(out, '"');
-    g_string_append_c(out, *text);
-  }
-  g_string_append_c(out, '"');
-}
-
 static void append_line(GString *out, const GPtrArray *cells) {
   for (guint i = 0; i < cells->len; i++) {
     if (i) g_string_append_c(out, ',');
-    append_cell(out, (const char *)g_ptr_array_index(cells, i));
+    csim_csv_append_cell(out, (const char *)g_ptr_array_index(cells, i));
   }
   g_string_append(out, "\r\n");
 }

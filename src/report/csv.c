@@ -1,22 +1,8 @@
 /* RFC 4180; the first columns name the run, units are in the names, gbps is 1e9 bytes/s as nccl-tests prints it. */
 #include "report/report.h"
 
+#include "base/csv.h"
 #include <inttypes.h>
-#include <string.h>
-
-/* Quoted only if it must be. */
-static void append_text(GString *out, const char *text) {
-  if (!strpbrk(text, ",\"\r\n")) {
-    g_string_append(out, text);
-    return;
-  }
-  g_string_append_c(out, '"');
-  for (; *text; text++) {
-    if (*text == '"') g_string_append_c(out, '"');
-    g_string_append_c(out, *text);
-  }
-  g_string_append_c(out, '"');
-}
 
 static void append_number(GString *out, double value) {
   char digits[G_ASCII_DTOSTR_BUF_SIZE];
@@ -30,7 +16,7 @@ static void begin(GString *out, const CsimReport *report) {
 
 static void row(GString *out, const CsimReport *report, const CsimRow *r) {
   const CsimRunInfo *info = report->info;
-  append_text(out, info->target);
+  csim_csv_append_cell(out, info->target);
   g_string_append_printf(out, ",%u,%d,%s,%" PRIu64, info->n_nodes, info->n_ranks, csim_fidelity_name(info->fidelity), info->seed);
   g_string_append_printf(out, ",%s,%" PRId64 ",%" PRId64 ",%s,%s,%d", csim_coll_name(r->coll), r->size_bytes, r->count, csim_type_name(r->type), csim_row_redop(r), r->root);
   g_string_append_printf(out, ",%s,%s,%d,%d", csim_row_algo(r), csim_row_proto(r), r->n_channels, r->choice.n_threads);
@@ -38,7 +24,7 @@ static void row(GString *out, const CsimReport *report, const CsimRow *r) {
   append_number(out, r->algbw_gbps);
   append_number(out, r->busbw_gbps);
   g_string_append_c(out, ',');
-  append_text(out, r->bottleneck);
+  csim_csv_append_cell(out, r->bottleneck);
   g_string_append(out, "\r\n");
 }
 

@@ -1,6 +1,7 @@
 /* report/validate-json.c - a validation as JSON and CSV. */
 #include "report/validate.h"
 
+#include "base/csv.h"
 #include "report/json-text.h"
 #include <inttypes.h>
 #include <string.h>
@@ -142,11 +143,11 @@ void csim_report_validation_csv(GString *out, const CsimValidation *v) {
     const CsimSetResult *r = (const CsimSetResult *)g_ptr_array_index(v->sets, i);
     for (guint k = 0; k < r->rows->len; k++) {
       const CsimCompared *c = &g_array_index(r->rows, CsimCompared, k);
-      g_autofree char *name = g_strdelimit(g_strdup(csim_set_name(r)), ",\"\n", ';'),
-                      *target = g_strdelimit(g_strdup(r->resolved->label), ",\"\n", ';');
-      g_string_append_printf(out, "%s,%s,%s,%s,%" PRId64 ",%s", name,
-                             r->resolved->derive ? "derive" : "check", target, csim_coll_name(r->set->coll),
-                             c->measured.size, csim_type_name(c->measured.type));
+      csim_csv_append_cell(out, csim_set_name(r));
+      g_string_append_printf(out, ",%s,", r->resolved->derive ? "derive" : "check");
+      csim_csv_append_cell(out, r->resolved->label);
+      g_string_append_printf(out, ",%s,%" PRId64 ",%s", csim_coll_name(r->set->coll), c->measured.size,
+                             csim_type_name(c->measured.type));
       csv_number(out, c->measured.time_us);
       csv_number(out, c->measured.busbw_gbps);
       csv_number(out, c->time_us);

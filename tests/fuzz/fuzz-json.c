@@ -3,6 +3,7 @@
  * what cJSON reads in the same text.
  */
 #include "base/json-read.h"
+#include "lines.h"
 #include <cjson/cJSON.h>
 #include <string.h>
 
@@ -88,14 +89,6 @@ static void try_all(CsimJson *value) {
   g_assert_cmpuint(csim_json_loc(value).col, >, 0);
   try_getters(value);
   for (CsimJson *child = csim_json_first(value); child != NULL; child = csim_json_next(child)) try_all(child);
-}
-
-static void check_findings(const CsimDiag *diag) {
-  for (guint i = 0; i < csim_diag_n(diag); i++) {
-    g_autofree char *line = csim_finding_format(csim_diag_get(diag, i));
-    g_assert_null(strpbrk(line, "\n\r"));
-    g_assert_true(g_utf8_validate(line, -1, NULL));
-  }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -5,23 +5,12 @@
 #include "nccl/topo-matrix.h"
 #include "topo/export.h"
 #include "topo/nccl-xml.h"
+#include "lines.h"
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define MAX_NODES 150 /* of graphs whose paths are computed: their number grows with the square */
-
-static void check_line(const char *text) {
-  g_assert_null(strpbrk(text, "\n\r"));
-  g_assert_true(g_utf8_validate(text, -1, NULL));
-}
-
-static void check_findings(const CsimDiag *diag) {
-  for (guint i = 0; i < csim_diag_n(diag); i++) {
-    g_autofree char *line = csim_finding_format(csim_diag_get(diag, i));
-    check_line(line);
-  }
-}
 
 /* Without single quotes in the input no value holds a double one, and what is written must be read again to the same text. (NCCL's own
  * dump writes such a value so that it cannot be read.) */

@@ -3,6 +3,7 @@
  * must be the place of that very name in the text.
  */
 #include "base/xml-read.h"
+#include "lines.h"
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -56,14 +57,6 @@ static void try_all(CsimXml *e, const Input *in) {
   csim_xml_child(e, "gpu", CSIM_XML_OPTIONAL);
   for (CsimXml *c = csim_xml_first(e, "gpu"); c != NULL; c = csim_xml_next(c, "gpu")) try_all(c, in);
   for (CsimXml *c = csim_xml_first(e, "cpu"); c != NULL; c = csim_xml_next(c, NULL)) try_all(c, in);
-}
-
-static void check_findings(const CsimDiag *diag) {
-  for (guint i = 0; i < csim_diag_n(diag); i++) {
-    g_autofree char *line = csim_finding_format(csim_diag_get(diag, i));
-    g_assert_null(strpbrk(line, "\n\r"));
-    g_assert_true(g_utf8_validate(line, -1, NULL));
-  }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -1,5 +1,5 @@
 /* How calls are cut: the worked examples of a H100 node, chunks, send/recv, odd settings. */
-#include "nccl/tune-internal.h"
+#include "tuning.h"
 
 #define KIB INT64_C(1024)
 #define MIB (1024 * KIB)
@@ -40,20 +40,6 @@ static CsimTuneInput h100_nodes(int n) {
   in.graph[CSIM_GRAPH_TREE] = (CsimTuneGraph){8, 0, CSIM_PATH_NVL, CSIM_PATH_PIX, 48, 48, 0};
   in.graph[CSIM_GRAPH_NVLS] = (CsimTuneGraph){8, 0, CSIM_PATH_NVL, CSIM_PATH_PIX, 40, 48, 0};
   return in;
-}
-
-static CsimTuning *tuning_with(const CsimTuneInput *in, const char *const *settings) {
-  g_autoptr(CsimNcclEnv) env = csim_nccl_env_new(NULL, settings, NULL, NULL);
-  g_assert_nonnull(env);
-  return csim_tuning_from_input(in, NULL, env);
-}
-
-static CsimChoice choose(const CsimTuning *t, CsimColl func, CsimBytes bytes) {
-  CsimChoice choice;
-  g_autoptr(GError) error = NULL;
-  csim_tuning_choose(t, func, CSIM_TYPE_FLOAT, CSIM_OP_SUM, bytes, &choice, &error);
-  g_assert_no_error(error);
-  return choice;
 }
 
 static void assert_no_gap(const CsimPart *parts, int n, CsimBytes total) {

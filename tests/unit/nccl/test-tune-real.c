@@ -1,25 +1,11 @@
 /* What a real NCCL 2.28.3 printed and measured on two H200, against the rules. Differences: docs/nccl-2.28-differences.md. */
-#include "nccl/tune-internal.h"
+#include "tuning.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define KIB INT64_C(1024)
 #define MIB (1024 * KIB)
-
-static CsimTuning *tuning_with(const CsimTuneInput *in, const char *const *settings) {
-  g_autoptr(CsimNcclEnv) env = csim_nccl_env_new(NULL, settings, NULL, NULL);
-  g_assert_nonnull(env);
-  return csim_tuning_from_input(in, NULL, env);
-}
-
-static CsimChoice choose(const CsimTuning *t, CsimColl func, CsimBytes bytes) {
-  CsimChoice choice;
-  g_autoptr(GError) error = NULL;
-  csim_tuning_choose(t, func, CSIM_TYPE_FLOAT, CSIM_OP_SUM, bytes, &choice, &error);
-  g_assert_no_error(error);
-  return choice;
-}
 
 /* Two H200 of one NVSwitch, NVLS off, as NCCL 2.28.3 found them (graph.xml of the measurement). */
 static const CsimTuneInput h200_pair = {
