@@ -1,8 +1,9 @@
 # A field of values over two axes, each cell with its number. The caller has set (src/report/outputs-plot.c):
 #   term_svg, output, data: x y value "value" "x" "y"; heading, subheading, source
-#   n_x, n_y, margin: letters of the longest y, x_chars: of the longest x, x_label, y_label, value_label
-width = 260 + 8 * margin + (n_x * 84 > 420 ? n_x * 84 : 420)
-height = 200 + (x_chars > 9 ? 50 : 0) + (n_y * 44 > 176 ? n_y * 44 : 176)
+#   cell: width of a column, top: end of the scale if not 0, n_x, n_y, margin: letters of the longest y, x_chars: of the longest x, x_label, y_label, value_label
+width = 280 + 8 * margin + (n_x * cell > 420 ? n_x * cell : 420)
+row = cell > 44 ? (top ? 28 : 44) : cell
+height = 200 + (x_chars > 9 ? 50 : 0) + (n_y * row > 176 ? n_y * row : 176)
 if (term_svg) {
   set terminal svg size width,height dynamic font "DejaVu Sans,13" background "white" noenhanced
 } else {
@@ -13,7 +14,7 @@ set label 1 heading at screen 0.5,(1 - 22.0 / height) center font ",15"
 set label 2 subheading at screen 0.5,(1 - 46.0 / height) center
 set label 3 source at screen 0.98,(10.0 / height) right font ",10" textcolor "#555555"
 set lmargin at screen ((62.0 + 8 * margin) / width)
-set rmargin at screen (1 - 130.0 / width)
+set rmargin at screen (1 - 150.0 / width)
 set tmargin at screen (1 - 72.0 / height)
 set bmargin at screen ((86.0 + (x_chars > 9 ? 50 : 0)) / height)
 unset key
@@ -22,10 +23,12 @@ set xtics nomirror scale 0 rotate by (x_chars > 9 ? -30 : 0)
 set ytics nomirror scale 0
 set xlabel x_label
 set ylabel y_label
-set cblabel value_label
+set cblabel value_label offset character 2.2, 0
 set xrange [-0.5:(n_x - 0.5)]
+if (top) { set cbrange [0:top] }
 set yrange [(n_y - 0.5):-0.5]
 # One hue from light to dark: the order stays in black and white. The darkest part is left out, so that black numbers stay legible.
 set palette defined (0 "#ffffff", 1 "#6fa8d6")
-plot data using 1:2:3:xtic(5):ytic(6) with image pixels, \
+# Boxes, not an image: an image needs two columns.
+plot data using 1:2:($1 - 0.5):($1 + 0.5):($2 - 0.5):($2 + 0.5):3:xtic(5):ytic(6) with boxxyerror fillstyle solid 1 noborder linecolor palette, \
      data using 1:2:4 with labels font ",12"

@@ -22,7 +22,7 @@ set ytics nomirror scale 0
 set grid xtics linetype 1 linecolor "#dddddd"
 set xlabel y_label
 if (reference) { set xrange [0:*] }
-set offsets graph 0.12, graph 0.12, 0, 0
+if (reference) { set offsets 0, graph 0.12, 0, 0 } else { set offsets graph 0.12, graph 0.12, 0, 0 }
 set yrange [-0.6:(n_x - 0.4)]
 set arrow 1 from 0, graph 0 to 0, graph 1 nohead linewidth 1.5 linecolor "#000000" front
 if (reference) { set arrow 2 from reference, graph 0 to reference, graph 1 nohead dashtype 2 linecolor "#000000" front }

@@ -28,6 +28,7 @@ static const CliOption options[] = {
   {0, "queue", "NAME", "event queue: radix (default), heap4; the result is the same", "radix|heap4", "queue"},
   {'j', "jobs", "N", "sizes at once (1); the output is the same", NULL, NULL},
   {0, "no-symmetry", NULL, "simulate also the ranks that must behave like others; slower, the same times", NULL, "no_symmetry"},
+  {0, "whole-fabric", NULL, "leave no switch-to-switch link out, also those that cannot be the limit, so that all loads show; slower, times alike to 0.1 %", NULL, "whole_fabric"},
   {0},
 };
 
@@ -35,6 +36,7 @@ static const CliOption outputs[] = {
   {0, "json", NULL, "one JSON object", NULL, NULL},
   {0, "csv", NULL, "one line a size", NULL, NULL},
   {0, "explain", NULL, "after the table: share of the time by stage, and the binding link", NULL, NULL},
+  {0, "links", "N", "how many of the most used links --json (8) and --explain (4) name", NULL, NULL},
   {0, "digest", NULL, "digest of the whole event history, under the table", NULL, "digest"},
   {0, "trace", "FILE", "what happens in the largest size, for chrome://tracing or ui.perfetto.dev (JSON)", "@file", NULL},
   {0, "series", "FILE", "queue, rate and pauses of the worst ports over time in the largest size, at packet fidelity (CSV)", "@file", NULL},
@@ -143,6 +145,18 @@ static gboolean run_to(const CliArgs *args, CsimRun *run, CsimReport *report, co
   return cli_close_output(file, path, done ? error : NULL) && done;
 }
 
+/* How many links a row is to name; the machine-readable form has room for more. */
+static gboolean read_links(const CliArgs *args, const CsimReportFormat *format, guint *links, GError **error) {
+  const char *text = cli_args_value(args, "links");
+  gint64 n = format == &csim_report_json ? 8 : cli_args_flag(args, "explain") ? 4 : 0;
+  if (text && !g_ascii_string_to_signed(text, 10, 0, 100000, &n, NULL)) {
+    g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "--links: \"%s\" is not possible; allowed: a whole number from 0 to 100000", text);
+    return FALSE;
+  }
+  *links = (guint)n;
+  return TRUE;
+}
+
 static int run_verb(const CliArgs *args) {
   g_autoptr(GError) error = NULL;
   const CsimReportFormat *format = chosen_format(args, &error);
@@ -153,6 +167,7 @@ static int run_verb(const CliArgs *args) {
   spec.interrupt = cli_interrupt();
   spec.trace = cli_args_value(args, "trace") != NULL;
   spec.packet_series = cli_args_value(args, "series") != NULL;
+  if (!read_links(args, format, &spec.links, &error)) return cli_fail(error);
   g_autoptr(CsimRun) run = csim_run_new(&spec, &error);
   if (!run) return cli_fail(error);
   if (!cli_args_flag(args, "quiet")) cli_warn_all(csim_run_info(run)->warnings);

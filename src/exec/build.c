@@ -306,6 +306,7 @@ static gboolean set_conn(CsimExec *x, uint32_t index, GArray *nets, GError **err
 /* Leaves out of all paths what this call's traffic cannot fill. */
 static void prune(CsimExec *x) {
   guint n = 2 * (x->n_conns + x->n_nets) + x->ways->len, k = 0;
+  if (x->spec.keep_links) return;
   if (x->flap_down) return; /* what never fills when whole may fill when something is down */
   g_autofree CsimPruneSpan *spans = g_new(CsimPruneSpan, n);
   for (uint32_t i = 0; i < x->n_conns; i++) {

@@ -236,6 +236,13 @@ static void read_loads(CsimExec *x) {
   }
 }
 
+/* When the last lane was through. */
+static CsimTime end_of_calls(const CsimExec *x) {
+  CsimTime end = 0;
+  for (uint32_t i = 0; i < x->n_lanes; i++) end = MAX(end, x->lanes[i].free);
+  return end;
+}
+
 static void busiest_link(const CsimExec *x, CsimTime total, CsimBreakdown *out) {
   CsimTime longest = 0;
   out->busiest = NO_INDEX;
@@ -339,6 +346,8 @@ gboolean csim_exec_call(CsimExec *x, const CsimCall *call, CsimExecResult *out, 
     read_breakdown(x, out->time_us, &out->where);
     out->digest = csim_engine_digest(x->engine);
     out->events = csim_engine_stats(x->engine).events;
+    out->span = end_of_calls(x);
+    out->calls = x->iterations;
   }
   tear_down(x);
   return ok;

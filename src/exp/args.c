@@ -197,6 +197,7 @@ static const struct { const char *key; Setter set; gsize field; } settings[] = {
   {"seed", set_seed, AT(seed)},
   {"queue", set_queue, AT(queue)},
   {"no_symmetry", set_flag, AT(no_symmetry)},
+  {"whole_fabric", set_flag, AT(whole_fabric)},
   {"digest", set_flag, AT(digest)},
   {"catalogue", set_text, AT(catalogue_file)},
   {"algo", set_algo, 0},

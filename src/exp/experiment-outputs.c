@@ -17,6 +17,7 @@ static const struct {
   [CSIM_OUTPUT_TORNADO] = {"tornado", NULL, "time_us"},
   [CSIM_OUTPUT_CDF] = {"cdf", NULL, "time_us"},
   [CSIM_OUTPUT_LINKS] = {"links", NULL, NULL},
+  [CSIM_OUTPUT_MAP] = {"map", NULL, NULL},
 };
 
 const char *csim_output_kind_name(CsimOutputKind kind) { return kinds[kind].name; }
@@ -66,7 +67,7 @@ static void read_output(CsimExperiment *e, CsimJson *object) {
   for (guint i = 0; i < G_N_ELEMENTS(kinds); i++) names[i] = kinds[i].name;
   if (!csim_json_is(object, CSIM_JSON_OBJECT) || !csim_json_choice(object, "kind", CSIM_JSON_REQUIRED, names, &kind)) return;
   CsimOutput *o = g_new0(CsimOutput, 1);
-  gboolean links = kind == CSIM_OUTPUT_LINKS, cdf = kind == CSIM_OUTPUT_CDF;
+  gboolean links = kind == CSIM_OUTPUT_LINKS || kind == CSIM_OUTPUT_MAP, cdf = kind == CSIM_OUTPUT_CDF;
   o->kind = (CsimOutputKind)kind;
   o->loc = csim_json_loc(object);
   csim_json_text(object, "title", CSIM_JSON_OPTIONAL, &title);
@@ -79,7 +80,7 @@ static void read_output(CsimExperiment *e, CsimJson *object) {
   o->where = csim_tests_read(csim_json_object(object, "where", CSIM_JSON_OPTIONAL));
   for (CsimJson *v = csim_json_first(csim_json_object(object, "where", CSIM_JSON_OPTIONAL)); v; v = csim_json_next(v)) g_free(check_column(e, v, csim_json_key(v)));
   read_file(o, object);
-  if (links && e->links == 0) csim_json_error(object, CSIM_ERROR_SCHEMA, "a map of link loads needs them kept; allowed: \"links\": 64 (how many a row) at the top");
+  if (links && e->links == 0) csim_json_error(object, CSIM_ERROR_SCHEMA, "loads of links must be kept; allowed: \"links\": 64 (how many a row) or {\"most\": 1000, \"of\": \"fabric\"} at the top");
   g_ptr_array_add(e->outputs, o);
 }
 

@@ -319,7 +319,7 @@ static uint64_t constants_digest(void) {
 uint64_t csim_description_key(const CsimDescription *d, const CsimExperiment *e) {
   uint64_t hash = csim_hash_bytes(CSIM_HASH_INIT, COLLSIM_VERSION, sizeof COLLSIM_VERSION);
   hash = csim_hash_u64(hash, constants_digest());
-  hash = csim_hash_u32(hash, e->links); /* what is kept of a row */
+  hash = csim_hash_u32(hash, 2 * e->links + (e->links_of_fabric ? 1 : 0)); /* what is kept of a row */
   hash = csim_hash_bytes(hash, d->text, strlen(d->text));
   return hash_files(hash, d, e);
 }

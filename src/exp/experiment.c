@@ -158,15 +158,28 @@ static void read_repeat(CsimExperiment *e, CsimJson *repeat) {
 
 static void read_words(CsimExperiment *e, CsimJson *root) {
   const char *name = NULL, *description = NULL;
-  int64_t links = 0;
   csim_json_text(root, "name", CSIM_JSON_OPTIONAL, &name);
   csim_json_text(root, "description", CSIM_JSON_OPTIONAL, &description);
-  csim_json_int(root, "links", CSIM_JSON_OPTIONAL, 0, 1000, &links);
   g_autofree char *file = g_path_get_basename(e->path);
   if (g_str_has_suffix(file, ".json")) file[strlen(file) - 5] = '\0';
   e->name = g_strdup(name ? name : file);
   e->description = g_strdup(description ? description : "");
-  e->links = (guint)links;
+}
+
+/* "links": 16, or {"most": 16, "of": "fabric"} */
+static void read_links(CsimExperiment *e, CsimJson *links) {
+  static const char *const of[] = {"all", "fabric", NULL};
+  int64_t most = 0;
+  int which = 0;
+  if (!links) return;
+  if (csim_json_type(links) != CSIM_JSON_OBJECT) {
+    csim_json_as_int(links, 0, CSIM_EXPERIMENT_MAX_LINKS, &most);
+  } else {
+    csim_json_int(links, "most", CSIM_JSON_REQUIRED, 1, CSIM_EXPERIMENT_MAX_LINKS, &most);
+    csim_json_choice(links, "of", CSIM_JSON_OPTIONAL, of, &which);
+  }
+  e->links = (guint)most;
+  e->links_of_fabric = which == 1;
 }
 
 static void read_root(CsimExperiment *e, CsimJson *root) {
@@ -174,6 +187,7 @@ static void read_root(CsimExperiment *e, CsimJson *root) {
   read_words(e, root);
   read_base(e, run);
   read_repeat(e, csim_json_get(root, "repeat", CSIM_JSON_OPTIONAL));
+  read_links(e, csim_json_get(root, "links", CSIM_JSON_OPTIONAL));
   csim_experiment_read_axes(e, root);
   csim_experiment_read_outputs(e, root);
 }

@@ -21,6 +21,7 @@
 #define CSIM_EXPERIMENT_MAX_POINTS 1000000
 #define CSIM_EXPERIMENT_MAX_AXES 32
 #define CSIM_EXPERIMENT_MAX_REPEATS 10000
+#define CSIM_EXPERIMENT_MAX_LINKS 100000
 
 typedef struct {
   char *path;
@@ -48,7 +49,8 @@ typedef struct {
   double min, max;
 } CsimTest;
 
-typedef enum { CSIM_OUTPUT_TABLE, CSIM_OUTPUT_BEST, CSIM_OUTPUT_LINES, CSIM_OUTPUT_BARS, CSIM_OUTPUT_HEAT, CSIM_OUTPUT_SCALING, CSIM_OUTPUT_TORNADO, CSIM_OUTPUT_CDF, CSIM_OUTPUT_LINKS } CsimOutputKind;
+typedef enum { CSIM_OUTPUT_TABLE, CSIM_OUTPUT_BEST, CSIM_OUTPUT_LINES, CSIM_OUTPUT_BARS, CSIM_OUTPUT_HEAT, CSIM_OUTPUT_SCALING, CSIM_OUTPUT_TORNADO, CSIM_OUTPUT_CDF, CSIM_OUTPUT_LINKS,
+               CSIM_OUTPUT_MAP } CsimOutputKind;
 const char *csim_output_kind_name(CsimOutputKind kind);
 
 /* What a table or plot shows; columns are axis names and columns of the results (exp/results.h). */
@@ -72,7 +74,8 @@ typedef struct {
   guint repeats;          /* 1: none */
   uint64_t first_seed;
   GPtrArray *seed_paths;  /* char*: what the repeat's seed is written to */
-  guint links;            /* link loads kept a row, heaviest first */
+  guint links;            /* link loads kept a row, the most used first */
+  gboolean links_of_fabric; /* of the fabric only, and then of all of it */
   GPtrArray *outputs;     /* CsimOutput* */
   GArray *points;         /* guint64: combinations that pass the filters, in order; the last axis varies fastest, repeats fastest of all */
 } CsimExperiment;

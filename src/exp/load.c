@@ -87,6 +87,7 @@ static gboolean load_all(CsimLoaded *loaded, const CsimRunSpec *spec, GError **e
   CsimClusterOptions options = {spec->n_nodes, spec->placement, spec->faults, spec->seed};
   loaded->cluster = csim_cluster_load_with(spec->target, &options, error);
   loaded->seed = spec->seed;
+  loaded->whole_fabric = spec->whole_fabric;
   return loaded->cluster && load_comm(loaded, spec, error);
 }
 
@@ -124,7 +125,7 @@ void csim_loaded_unref(CsimLoaded *loaded) {
 /* Made by the first run that simulates: NCCL's own prediction needs none. */
 static const CsimMachine *shared_machine(CsimLoaded *loaded, GError **error) {
   g_mutex_lock(&loaded->mutex);
-  CsimMachineOptions options = {.seed = loaded->seed};
+  CsimMachineOptions options = {.seed = loaded->seed, .keep_all = loaded->whole_fabric};
   if (!loaded->machine && !loaded->no_machine)
     loaded->machine = csim_machine_new_with(loaded->cluster, loaded->catalogue, &options, &loaded->no_machine);
   const CsimMachine *machine = loaded->machine;
@@ -176,6 +177,7 @@ static gboolean load_exec(CsimRun *run, GError **error) {
     .packets = spec->fidelity == CSIM_FIDELITY_PACKET,
     .packet_series = spec->packet_series,
     .no_symmetry = spec->no_symmetry,
+    .keep_links = spec->whole_fabric,
     .trace = run->trace,
   };
   run->exec = csim_exec_new(&exec, error);

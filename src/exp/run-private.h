@@ -16,6 +16,7 @@ struct CsimLoaded {
   CsimTuning *tuning;
   CsimCatalogue *catalogue;
   uint64_t seed;        /* of what placements and faults draw */
+  gboolean whole_fabric;
   CsimMachine *machine; /* NULL until a run with a simulation asks for it */
   GError *no_machine;   /* or why there is none */
   GMutex mutex;         /* of the two above */
@@ -36,6 +37,7 @@ struct CsimRun {
   const CsimMachine *machine; /* with exec: NULL for the model */
   CsimExec *exec;
   CsimTrace *trace; /* NULL unless asked for */
+  GPtrArray *link_lists;  /* GArray* of CsimRowLink, of the rows so far */
   GPtrArray *packet_logs; /* CsimPacketLog*, of the rows so far */
   gint64 started_us;
 };
@@ -50,6 +52,12 @@ void csim_run_account(CsimRun *run, CsimRow *row, uint64_t events);
 
 /* run.c: a row's log lives as long as the run. NULL allowed. */
 void csim_run_keep_packets(CsimRun *run, CsimPacketLog *log);
+
+/* run.c: the same for a row's links. */
+void csim_run_keep_links(CsimRun *run, const GArray *links);
+
+/* row-links.c: the row's top, fabric and links, of the call that exec did last. */
+void csim_run_read_links(CsimRun *run, const CsimExecResult *result, CsimRow *row);
 
 /* load.c: hosts of one XML are one NVLink domain unless NCCL_MNNVL_ENABLE=0. */
 gboolean csim_is_multi_node_nvlink(const CsimCluster *cluster, const CsimNcclEnv *env);

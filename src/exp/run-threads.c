@@ -104,5 +104,6 @@ gboolean csim_run_threads_row(CsimRunThreads *t, guint i, CsimRow *out, GError *
   *out = slot->row;
   csim_run_account(t->run, out, slot->events);
   csim_run_keep_packets(t->run, out->packets);
+  csim_run_keep_links(t->run, out->links);
   return TRUE;
 }

@@ -75,6 +75,7 @@ void csim_run_free(CsimRun *run) {
   if (!run) return;
   csim_exec_free(run->exec);
   csim_diag_free(run->own_diag);
+  g_clear_pointer(&run->link_lists, g_ptr_array_unref);
   g_clear_pointer(&run->packet_logs, g_ptr_array_unref);
   csim_trace_free(run->trace);
   csim_loaded_unref(run->loaded);
@@ -105,6 +106,12 @@ void csim_run_keep_packets(CsimRun *run, CsimPacketLog *log) {
   g_ptr_array_add(run->packet_logs, csim_packet_log_ref(log));
 }
 
+void csim_run_keep_links(CsimRun *run, const GArray *links) {
+  if (!links) return;
+  if (!run->link_lists) run->link_lists = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
+  g_ptr_array_add(run->link_lists, g_array_ref((GArray *)links));
+}
+
 static gboolean row_by_exec(CsimRun *run, CsimRow *row, GError **error) {
   CsimCall call = {row->coll, row->type, row->op, row->count, MAX(row->root, 0)};
   CsimExecResult result;
@@ -117,6 +124,7 @@ static gboolean row_by_exec(CsimRun *run, CsimRow *row, GError **error) {
   row->digest = result.digest;
   run->info.events += result.events;
   csim_name_bottleneck(run->machine, row);
+  csim_run_read_links(run, &result, row);
   row->packets = csim_exec_packets(run->exec);
   csim_run_keep_packets(run, row->packets);
   return TRUE;

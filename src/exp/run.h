@@ -38,9 +38,23 @@ typedef struct {
   gboolean no_symmetry;               /* simulate every rank, also those that must behave alike */
   gboolean digest;                    /* print it under the table; it is computed in any case */
   gboolean packet_series;             /* at packet fidelity: keep what ports did over time */
+  gboolean whole_fabric;              /* leave no link of the fabric out of routes; slower. Times differ by the order of what is simultaneous, less than 0.1 % */
+  guint links;                        /* how many of the most used links a row names; 0: none but the first of all and the first of the fabric */
+  gboolean links_of_fabric;           /* name only those of the fabric */
   gboolean trace;                     /* record what happens in the last size: csim_run_trace */
 } CsimRunSpec; /* texts are borrowed, and must live as long as the run */
 void csim_run_spec_init(CsimRunSpec *spec); /* nccl-tests' defaults, flow fidelity, seed 1, 20 iterations */
+
+/* What a link carried. Links that cannot bind are not looked at (docs/models/hardware.md, "What is left out"; whole_fabric: those of the fabric are). */
+typedef struct {
+  char name[64];    /* "" : there is none */
+  CsimRate capacity;
+  double bytes;     /* a call; times what headers and flags add where a link is stated in payload (topo/machine.h) */
+  double use;       /* share of its capacity over the whole call */
+  double busy;      /* share of the time with any traffic */
+  double saturated; /* share of the time in which it was full, and set somebody's pace */
+  guint peak;       /* most transfers at once */
+} CsimRowLink;
 
 typedef struct {
   CsimColl coll;
@@ -54,6 +68,8 @@ typedef struct {
   CsimBreakdown where;
   char bottleneck[64];    /* short text: a stage ("GPU copy") or a link's name; "" if unknown (model) */
   char busiest[64];       /* name of the link that bound longest, where.busiest; "" if none did */
+  CsimRowLink top, fabric; /* the most used link, and that of the fabric */
+  const GArray *links;    /* CsimRowLink, the most used first, as many as asked for; NULL: none. The run's, as packets */
   uint64_t digest;
   CsimPacketLog *packets; /* at packet fidelity, else NULL; the run's: it must live as long as the row is read */
 } CsimRow;

@@ -123,6 +123,38 @@ static void add_shares(GString *out, const CsimRow *row) {
   add_number(out, "credit", w->credit);
 }
 
+static void add_link(GString *out, const CsimRowLink *l) {
+  add_text(out, "name", l->name);
+  add_number(out, "capacity_gbps", (double)l->capacity * 1e-9);
+  add_number(out, "bytes", l->bytes);
+  add_number(out, "use", l->use);
+  add_number(out, "busy", l->busy);
+  add_number(out, "saturated", l->saturated);
+  add_int(out, "peak", l->peak);
+}
+
+static void add_links(GString *out, const GArray *links) {
+  g_string_append(out, ", \"links\": [");
+  for (guint i = 0; i < links->len; i++) {
+    g_string_append(out, i ? ", {" : "{");
+    add_link(out, &g_array_index(links, CsimRowLink, i));
+    g_string_append_c(out, '}');
+  }
+  g_string_append_c(out, ']');
+}
+
+/* Columns of the results: "top_link", "top_use", ... */
+static void add_load(GString *out, const char *what, const CsimRowLink *l) {
+  g_autofree char *link = g_strconcat(what, "_link", NULL), *use = g_strconcat(what, "_use", NULL), *busy = g_strconcat(what, "_busy", NULL),
+                  *saturated = g_strconcat(what, "_saturated", NULL), *peak = g_strconcat(what, "_peak", NULL);
+  if (!l->name[0]) return;
+  add_text(out, link, l->name);
+  add_number(out, use, l->use);
+  add_number(out, busy, l->busy);
+  add_number(out, saturated, l->saturated);
+  add_int(out, peak, l->peak);
+}
+
 static void add_row(GString *out, const CsimRow *r) {
   g_string_append_c(out, '{');
   add_text(out, "collective", csim_coll_name(r->coll));
@@ -139,6 +171,9 @@ static void add_row(GString *out, const CsimRow *r) {
   add_number(out, "algbw_gbps", r->algbw_gbps);
   add_number(out, "busbw_gbps", r->busbw_gbps);
   add_shares(out, r);
+  add_load(out, "top", &r->top);
+  add_load(out, "fabric", &r->fabric);
+  if (r->links) add_links(out, r->links);
 }
 
 static void add_head(GString *out, const CsimDescription *d, const CsimRunInfo *info) {
@@ -154,13 +189,12 @@ static void add_head(GString *out, const CsimDescription *d, const CsimRunInfo *
 
 /* --- running ------------------------------------------------------------------------------------ */
 
-static gboolean add_rows(GString *out, const CsimExperiment *e, CsimRun *run, GError **error) {
+static gboolean add_rows(GString *out, CsimRun *run, GError **error) {
   for (guint i = 0; i < csim_run_n_rows(run); i++) {
     CsimRow row;
     if (!csim_run_row(run, i, &row, error)) return FALSE;
     if (i) g_string_append(out, ", ");
     add_row(out, &row);
-    if (e->links) csim_run_append_links(out, run, e->links);
     g_string_append_c(out, '}');
   }
   return TRUE;
@@ -171,11 +205,14 @@ static gboolean run_point(GString *out, const CsimExperiment *e, const CsimDescr
   if (!args) return FALSE;
   CsimRunSpec spec = csim_run_args_spec(args);
   spec.interrupt = interrupt;
+  spec.links = e->links;
+  spec.links_of_fabric = e->links_of_fabric;
+  spec.whole_fabric |= e->links_of_fabric;
   CsimLoaded *loaded = load(share, d, &spec, error);
   g_autoptr(CsimRun) run = loaded ? csim_run_new_on(loaded, &spec, error) : NULL;
   csim_loaded_unref(loaded);
   g_autoptr(GString) rows = g_string_new("[");
-  if (!run || !add_rows(rows, e, run, error)) return FALSE;
+  if (!run || !add_rows(rows, run, error)) return FALSE;
   add_head(out, d, csim_run_info(run));
   g_string_append_printf(out, ", \"rows\": %s]", rows->str);
   return TRUE;

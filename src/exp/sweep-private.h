@@ -16,9 +16,6 @@ void csim_share_free(CsimShare *share);
 /* {"target": ..., "rows": [...]} or {..., "error": "..."}; NULL: interrupted. */
 char *csim_point_result(const CsimExperiment *e, guint point, CsimShare *share, const volatile int *interrupt);
 
-/* --- sweep-links.c: ", "links": [...]", the `most` heaviest links of the run's last size. */
-void csim_run_append_links(GString *out, const CsimRun *run, guint most);
-
 /* --- sweep-store.c ------------------------------------------------------------------- */
 
 typedef struct {

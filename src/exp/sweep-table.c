@@ -81,7 +81,7 @@ CsimTable *csim_sweep_table(const CsimSweep *s) {
 }
 
 CsimTable *csim_sweep_links(const CsimSweep *s) {
-  static const char *const columns[] = {"size_bytes", "time_us", "name", "capacity", "bytes", "busy_ps", "binding_ps", NULL};
+  static const char *const columns[] = {"size_bytes", "time_us", "name", "capacity_gbps", "bytes", "use", "busy", "saturated", "peak", NULL};
   if (!s->e->links) return NULL;
   CsimTable *table = csim_table_new();
   add_columns(table, s->e);

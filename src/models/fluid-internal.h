@@ -42,6 +42,7 @@ typedef struct {
   uint8_t tight, was_tight; /* the caps do not fit: now, and at the last solve */
   uint8_t dirty, touched, home_queued;
   uint8_t binding;
+  uint32_t peak;         /* most flows at once so far */
   CsimTime busy_since;
 
   uint32_t first;        /* incidences of active classes */

@@ -138,6 +138,7 @@ static uint32_t live_flow(const CsimFluid *f, CsimFlowId id) {
 static inline void load_link(CsimFluid *f, uint32_t link, const Class *c, int64_t weight) {
   Link *l = &f->links[link];
   if (l->flows++ == 0) l->busy_since = f->now;
+  if (l->flows > l->peak) l->peak = l->flows;
   l->weight += weight;
   l->demand += (Demand)weight * (Demand)c->cap;
   l->uncapped += c->cap == 0;
@@ -349,7 +350,7 @@ CsimLinkUse csim_fluid_link_use(const CsimFluid *f, CsimLinkId link) {
   const Link *l = &f->links[link];
   const LinkCold *cold = &f->cold[link];
   CsimTime now = csim_engine_now(f->engine);
-  CsimLinkUse use = {.bytes = cold->bytes, .busy = cold->busy, .binding = cold->bind};
+  CsimLinkUse use = {.bytes = cold->bytes, .busy = cold->busy, .binding = cold->bind, .peak = l->peak};
   if (l->flows > 0) use.busy += now - l->busy_since;
   if (l->binding) use.binding += now - cold->bind_since;
   for (uint32_t i = l->first; i != NONE; i = f->incidences[i].next)

@@ -66,8 +66,8 @@ void csim_fluid_cancel(CsimFluid *fluid, CsimFlowId flow);
 double csim_fluid_flow_rate(const CsimFluid *fluid, CsimFlowId flow);
 
 /* Per-link accounting, exact: bytes x weight carried so far, time with at least one flow, and
- * time in which it was the binding (saturated) link of some flow. */
-typedef struct { double bytes; CsimTime busy, binding; } CsimLinkUse;
+ * time in which it was the binding (saturated) link of some flow, and the most flows at once. */
+typedef struct { double bytes; CsimTime busy, binding; uint32_t peak; } CsimLinkUse;
 CsimLinkUse csim_fluid_link_use(const CsimFluid *fluid, CsimLinkId link);
 
 /* solves: pieces solved; flows_solved, links_solved: classes and links in their fillings, summed. direct: flows that met

@@ -15,6 +15,21 @@ static void append_stage(GString *out, const CsimStage *stage, double share, gbo
   g_string_append_printf(out, "  %-15s %5.1f %%  %s%s%s\n", stage->name, share * 100, bar, with_meaning ? "  " : "", with_meaning ? stage->meaning : "");
 }
 
+static void append_link(GString *out, const CsimRowLink *l) {
+  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  double bytes = l->bytes;
+  guint unit = 0;
+  for (; bytes >= 1024 && unit + 1 < G_N_ELEMENTS(units); unit++) bytes /= 1024;
+  g_string_append_printf(out, "    %-24s %5.1f %% of %7.2f GB/s; %6.1f %s a call, traffic %5.1f %%, full %5.1f %% of the time, at most %u at once\n", l->name,
+                         100 * l->use, (double)l->capacity * 1e-9, bytes, units[unit], 100 * l->busy, 100 * l->saturated, l->peak);
+}
+
+/* Links alike (rings load all of a node's ports alike) come in the machine's order. */
+static void append_links(GString *out, const GArray *links) {
+  if (links->len) g_string_append(out, "  most used links:\n");
+  for (guint i = 0; i < links->len; i++) append_link(out, &g_array_index(links, CsimRowLink, i));
+}
+
 /* with_meanings: say what each stage is. Once is enough. */
 static void append_row(GString *out, const CsimReport *report, const CsimRow *r, gboolean with_meanings) {
   g_autofree char *size = csim_report_size(r->size_bytes);
@@ -35,6 +50,7 @@ static void append_row(GString *out, const CsimReport *report, const CsimRow *r,
   if (r->busiest[0])
     g_string_append_printf(out, "  %s link: %s, saturated %.1f %% of the time\n", csim_link_binds(r) ? "binding" : "busiest", r->busiest,
                            r->where.busiest_share * 100);
+  if (r->links) append_links(out, r->links);
 }
 
 void csim_report_explain(GString *out, const CsimReport *report) {

@@ -7,6 +7,28 @@
 
 #include <inttypes.h>
 
+static void append_link(GString *out, const CsimRowLink *l) {
+  g_string_append_c(out, '{');
+  csim_jsonw_member_string(out, "name", l->name);
+  csim_jsonw_member_number(out, "capacity_gbps", (double)l->capacity * 1e-9);
+  csim_jsonw_member_number(out, "bytes", l->bytes);
+  csim_jsonw_member_number(out, "use", l->use);
+  csim_jsonw_member_number(out, "busy", l->busy);
+  csim_jsonw_member_number(out, "saturated", l->saturated);
+  csim_jsonw_member_int(out, "peak", l->peak);
+  g_string_append_c(out, '}');
+}
+
+static void append_links(GString *out, const GArray *links) {
+  csim_jsonw_key(out, "links");
+  g_string_append_c(out, '[');
+  for (guint i = 0; i < links->len; i++) {
+    g_string_append(out, i ? ",\n       " : "\n       ");
+    append_link(out, &g_array_index(links, CsimRowLink, i));
+  }
+  g_string_append_c(out, ']');
+}
+
 static void append_row(GString *out, const CsimRow *r) {
   g_string_append(out, "\n    {");
   csim_jsonw_member_string(out, "collective", csim_coll_name(r->coll));
@@ -23,6 +45,7 @@ static void append_row(GString *out, const CsimRow *r) {
   csim_jsonw_member_number(out, "algbw_gbps", r->algbw_gbps);
   csim_jsonw_member_number(out, "busbw_gbps", r->busbw_gbps);
   csim_jsonw_member_string(out, "bottleneck", r->bottleneck);
+  if (r->links) append_links(out, r->links);
   if (r->packets) csim_packets_json(out, r->packets);
   g_string_append_c(out, '}');
 }

@@ -2,6 +2,7 @@
 #include "report/outputs.h"
 
 #include "report/gnuplot.h"
+#include "report/outputs-links.h"
 #include "report/report.h"
 #include "collsim/version.h"
 
@@ -10,8 +11,6 @@
 #include <string.h>
 
 extern const char csim_plot_sweep_lines[], csim_plot_sweep_bars[], csim_plot_sweep_heat[], csim_plot_sweep_tornado[], csim_plot_sweep_cdf[];
-
-#define MOST_LINKS 30
 
 typedef struct {
   const CsimExperiment *e;
@@ -90,9 +89,11 @@ static const char *common_text(const Plot *p, const char *column) {
   return common;
 }
 
+static gboolean is_of_links(const CsimOutput *o) { return o->kind == CSIM_OUTPUT_LINKS || o->kind == CSIM_OUTPUT_MAP; }
+
 static char *own_heading(const CsimOutput *o) {
   if (o->title) return g_strdup(o->title);
-  if (o->kind == CSIM_OUTPUT_LINKS) return g_strdup("heaviest links");
+  if (is_of_links(o)) return g_strdup(o->kind == CSIM_OUTPUT_MAP ? "Loads of links" : "Most used links");
   return o->x ? g_strdup_printf("%s over %s", csim_column_label(o->value), o->x) : g_strdup(csim_column_label(o->value));
 }
 
@@ -202,6 +203,8 @@ static const char *heat(Plot *p) {
     }
   set_int(p, "n_x", (int)v->xs->len);
   set_int(p, "n_y", (int)v->series->len);
+  set_int(p, "cell", 84);
+  set_int(p, "top", 0);
   set_int(p, "margin", longest(v->series));
   set_int(p, "x_chars", longest(v->xs));
   set_text(p, "x_label", csim_column_label(p->o->x));
@@ -292,71 +295,6 @@ static const char *cdf(Plot *p) {
   return csim_plot_sweep_cdf;
 }
 
-/* --- links: as a tornado, "name" percent of capacity, saturated percent ------------------------------------------------- */
-
-typedef struct {
-  const char *name;
-  double used, bound;
-  guint n;
-} Load;
-
-static int by_used(gconstpointer a, gconstpointer b) {
-  const Load *x = (const Load *)a, *y = (const Load *)b;
-  return x->used < y->used ? 1 : x->used > y->used ? -1 : strcmp(x->name, y->name);
-}
-
-static Load *load_of(GArray *loads, const char *name) {
-  for (guint i = 0; i < loads->len; i++)
-    if (!strcmp(g_array_index(loads, Load, i).name, name)) return &g_array_index(loads, Load, i);
-  Load load = {.name = name};
-  g_array_append_val(loads, load);
-  return &g_array_index(loads, Load, loads->len - 1);
-}
-
-/* Means over the selected rows. Bytes are of all calls that were simulated, so use is measured by the time with traffic. */
-static GArray *loads_of(const Plot *p) {
-  GArray *loads = g_array_new(FALSE, TRUE, sizeof(Load));
-  int name = csim_table_column(p->rows, "name"), bytes = csim_table_column(p->rows, "bytes"), capacity = csim_table_column(p->rows, "capacity");
-  int busy = csim_table_column(p->rows, "busy_ps"), binding = csim_table_column(p->rows, "binding_ps");
-  for (guint i = 0; i < p->selected->len; i++) {
-    guint row = g_array_index(p->selected, guint, i);
-    Load *load = load_of(loads, csim_table_text(p->rows, row, name));
-    double active_s = csim_table_number(p->rows, row, busy) * 1e-12;
-    load->used += 100 * csim_table_number(p->rows, row, bytes) / (csim_table_number(p->rows, row, capacity) * active_s);
-    load->bound += 100 * csim_table_number(p->rows, row, binding) / (active_s * 1e12);
-    load->n++;
-  }
-  for (guint i = 0; i < loads->len; i++) {
-    Load *load = &g_array_index(loads, Load, i);
-    load->used /= load->n;
-    load->bound /= load->n;
-  }
-  g_array_sort(loads, by_used);
-  return loads;
-}
-
-static const char *links(Plot *p) {
-  g_autoptr(GArray) loads = loads_of(p);
-  int n = (int)MIN(loads->len, MOST_LINKS);
-  glong margin = 0;
-  for (int i = n; i-- > 0;) { /* the heaviest is drawn on top */
-    const Load *load = &g_array_index(loads, Load, i);
-    margin = MAX(margin, g_utf8_strlen(load->name, -1));
-    put_text(p, load->name);
-    put(p, load->used);
-    put(p, load->bound);
-    put(p, load->bound);
-    g_string_append_c(p->data, '\n');
-  }
-  set_int(p, "n_x", n);
-  set_int(p, "margin", (int)margin);
-  set_int(p, "spread", 0);
-  set_int(p, "reference", 100);
-  set_int(p, "decimals", 0);
-  set_text(p, "y_label", "share of the link's capacity while it has traffic (%)");
-  return csim_plot_sweep_tornado;
-}
-
 /* --- drawing ------------------------------------------------------------------------------------------------------------- */
 
 static const char *fill(Plot *p) {
@@ -365,7 +303,8 @@ static const char *fill(Plot *p) {
   case CSIM_OUTPUT_HEAT: return heat(p);
   case CSIM_OUTPUT_TORNADO: return tornado(p);
   case CSIM_OUTPUT_CDF: return cdf(p);
-  case CSIM_OUTPUT_LINKS: return links(p);
+  case CSIM_OUTPUT_LINKS: return csim_output_links_bars(p->rows, p->selected, p->data, p->script);
+  case CSIM_OUTPUT_MAP: return csim_output_links_map(p->rows, p->selected, p->data, p->script);
   default: return lines(p);
   }
 }
@@ -383,10 +322,10 @@ static gboolean draw_files(const Plot *p, const char *template, const char *fold
 }
 
 gboolean csim_output_plot(const CsimExperiment *e, const CsimOutput *o, const CsimTable *rows, const CsimTable *link_rows, const char *folder, GError **error) {
-  const CsimTable *table = o->kind == CSIM_OUTPUT_LINKS ? link_rows : rows;
+  const CsimTable *table = is_of_links(o) ? link_rows : rows;
   Plot p = {e, o, table, csim_table_select(table, o->where), NULL, g_string_new(NULL), g_string_new(NULL)};
   gboolean drawn = FALSE;
-  if (o->kind != CSIM_OUTPUT_LINKS) p.pivot = csim_pivot_new(table, p.selected, o->x, o->series, o->value);
+  if (!is_of_links(o)) p.pivot = csim_pivot_new(table, p.selected, o->x, o->series, o->value);
   if (p.selected->len == 0) {
     csim_error_set(error, CSIM_ERROR_VALUE, o->loc, "nothing to plot in %s; 'where' leaves no row", o->file);
   } else {

@@ -10,6 +10,10 @@ const char *csim_column_label(const char *column) {
     {"time_us", "time (us)"}, {"busbw_gbps", "bus bandwidth (GB/s)"}, {"algbw_gbps", "algorithm bandwidth (GB/s)"}, {"size_bytes", "message size (bytes)"},
     {"size", "message size (bytes)"}, {"ranks", "GPUs"}, {"nodes", "nodes"}, {"channels", "channels"}, {"busiest_share", "busiest link saturated (share of time)"},
     {"wait", "waiting for data (share of time)"}, {"credit", "waiting for a slot (share of time)"}, {"copy", "GPU copy (share of time)"},
+    {"top_use", "use of the most used link (share of its capacity)"}, {"top_busy", "most used link with traffic (share of time)"},
+    {"top_saturated", "most used link full (share of time)"}, {"top_peak", "most used link: transfers at once, at most"},
+    {"fabric_use", "most used link of the fabric (share of its capacity)"}, {"fabric_busy", "most used link of the fabric with traffic (share of time)"},
+    {"fabric_saturated", "most used link of the fabric full (share of time)"}, {"fabric_peak", "most used link of the fabric: transfers at once, at most"},
     {"link", "link sharing (share of time)"}, {"overhead", "overhead (share of time)"}, {"launch", "launch (share of time)"},
   };
   for (guint i = 0; i < G_N_ELEMENTS(labels); i++)

@@ -45,6 +45,7 @@ static void assert_same_loads(const CsimLinkLoad *a, guint n_a, const CsimLinkLo
     g_assert_cmpuint(a[i].link, ==, b[i].link);
     g_assert_cmpint(a[i].use.busy, ==, b[i].use.busy);
     g_assert_cmpint(a[i].use.binding, ==, b[i].use.binding);
+    g_assert_cmpuint(a[i].use.peak, ==, b[i].use.peak);
     g_assert_cmpfloat_with_epsilon(a[i].use.bytes, b[i].use.bytes, 1e-6 * a[i].use.bytes);
   }
 }

@@ -81,6 +81,7 @@ static void test_shared_link(void) {
   g_assert_cmpfloat(use.bytes, ==, 4.0 * MIB);
   g_assert_cmpint(use.busy, ==, w->end[0]);
   g_assert_cmpint(use.binding, ==, w->end[0]);
+  g_assert_cmpuint(use.peak, ==, 4);
   finish(w);
 }
 
