@@ -304,8 +304,7 @@ static uint64_t hash_files(uint64_t hash, const CsimDescription *d, const CsimEx
   return hash;
 }
 
-/* Of the constants that are compiled in: the same for every point. */
-static uint64_t constants_digest(void) {
+uint64_t csim_constants_digest(void) {
   static gsize digest;
   if (g_once_init_enter(&digest)) {
     CsimCatalogue *catalogue = csim_catalogue_new(NULL, NULL, NULL);
@@ -318,7 +317,7 @@ static uint64_t constants_digest(void) {
 
 uint64_t csim_description_key(const CsimDescription *d, const CsimExperiment *e) {
   uint64_t hash = csim_hash_bytes(CSIM_HASH_INIT, COLLSIM_VERSION, sizeof COLLSIM_VERSION);
-  hash = csim_hash_u64(hash, constants_digest());
+  hash = csim_hash_u64(hash, csim_constants_digest());
   hash = csim_hash_u32(hash, 2 * e->links + (e->links_of_fabric ? 1 : 0)); /* what is kept of a row */
   hash = csim_hash_bytes(hash, d->text, strlen(d->text));
   return hash_files(hash, d, e);

@@ -112,6 +112,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(CsimDescription, csim_description_free)
 CsimRunArgs *csim_description_args(const CsimDescription *d, GError **error);
 /* Digest of everything that decides the result: version, constants, description, contents of the files it names. */
 uint64_t csim_description_key(const CsimDescription *d, const CsimExperiment *e);
+/* Of the constants that are compiled in, which are the same for every point; computed once. */
+uint64_t csim_constants_digest(void);
 
 /* --- conditions --- */
 /* TRUE if the text of the test's column fits. */

@@ -2,6 +2,7 @@
 #include "exp/live-private.h"
 
 #include "base/file.h"
+#include "base/json-write.h"
 #include "base/units.h"
 #include "collsim/version.h"
 #include <inttypes.h>
@@ -39,10 +40,11 @@ gboolean live_target(const CsimLiveOptions *options, const CsimNcclFacts *facts,
                      GError **error) {
   *out = (LiveTarget){.constants = g_ptr_array_new_with_free_func(g_free)};
   if (facts->n_hosts > 1) {
-    g_autofree char *escaped = g_strescape(topo_file, NULL);
+    GString *cluster = g_string_new("{\"nodes\": [{");
     out->nic_gbps = interface_gbps(topo_file);
-    out->target = g_strdup_printf("{\"nodes\": [{\"xml\": \"%s\", \"count\": %d}], \"fabric\": {\"transport\": \"socket\"}}",
-                                  escaped, facts->n_hosts);
+    csim_jsonw_member_string(cluster, "xml", topo_file);
+    csim_jsonw_member_int(cluster, "count", facts->n_hosts);
+    out->target = g_string_free(g_string_append(cluster, "}], \"fabric\": {\"transport\": \"socket\"}}"), FALSE);
     out->label = g_strdup_printf("%d ranks of %d x %s, sockets%s%s", facts->n_ranks, facts->n_gpus, facts->gpu,
                                  options->link_rate ? " at " : "", options->link_rate ? options->link_rate : "");
   } else {

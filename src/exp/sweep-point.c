@@ -1,10 +1,8 @@
 /* exp/sweep-point.c - one point of a sweep: its rows as JSON. */
 #include "exp/sweep-private.h"
 
-#include "exp/bottleneck.h"
+#include "base/json-write.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 /* --- what points share ---------------------------------------------------------------- */
@@ -93,44 +91,27 @@ static CsimLoaded *load(CsimShare *share, const CsimDescription *d, const CsimRu
 
 /* --- JSON, with nothing in it that differs from run to run --------------------------------- */
 
-static void add_text(GString *out, const char *key, const char *text) {
-  g_autofree char *valid = g_utf8_make_valid(text, -1);
-  g_string_append_printf(out, "%s\"%s\": \"", strchr("{[", out->str[out->len - 1]) ? "" : ", ", key);
-  for (const char *c = valid; *c; c++) {
-    if (*c == '"' || *c == '\\') g_string_append_c(out, '\\');
-    g_string_append_c(out, (guchar)*c < 0x20 ? ' ' : *c);
-  }
-  g_string_append_c(out, '"');
-}
-
-static void add_number(GString *out, const char *key, double value) {
-  char digits[G_ASCII_DTOSTR_BUF_SIZE];
-  g_string_append_printf(out, ", \"%s\": %s", key, isfinite(value) ? g_ascii_formatd(digits, sizeof digits, "%.9g", value) : "null");
-}
-
-static void add_int(GString *out, const char *key, gint64 value) { g_string_append_printf(out, ", \"%s\": %" PRId64, key, value); }
-
 static void add_shares(GString *out, const CsimRow *row) {
   const CsimBreakdown *w = &row->where;
-  add_text(out, "bottleneck", row->bottleneck);
-  add_text(out, "busiest", row->busiest);
-  add_number(out, "busiest_share", w->busiest_share);
-  add_number(out, "launch", w->launch);
-  add_number(out, "overhead", w->overhead);
-  add_number(out, "copy", w->copy);
-  add_number(out, "link", w->link);
-  add_number(out, "wait", w->wait);
-  add_number(out, "credit", w->credit);
+  csim_jsonw_member_string(out, "bottleneck", row->bottleneck);
+  csim_jsonw_member_string(out, "busiest", row->busiest);
+  csim_jsonw_member_number(out, "busiest_share", w->busiest_share);
+  csim_jsonw_member_number(out, "launch", w->launch);
+  csim_jsonw_member_number(out, "overhead", w->overhead);
+  csim_jsonw_member_number(out, "copy", w->copy);
+  csim_jsonw_member_number(out, "link", w->link);
+  csim_jsonw_member_number(out, "wait", w->wait);
+  csim_jsonw_member_number(out, "credit", w->credit);
 }
 
 static void add_link(GString *out, const CsimRowLink *l) {
-  add_text(out, "name", l->name);
-  add_number(out, "capacity_gbps", (double)l->capacity * 1e-9);
-  add_number(out, "bytes", l->bytes);
-  add_number(out, "use", l->use);
-  add_number(out, "busy", l->busy);
-  add_number(out, "saturated", l->saturated);
-  add_int(out, "peak", l->peak);
+  csim_jsonw_member_string(out, "name", l->name);
+  csim_jsonw_member_number(out, "capacity_gbps", (double)l->capacity * 1e-9);
+  csim_jsonw_member_number(out, "bytes", l->bytes);
+  csim_jsonw_member_number(out, "use", l->use);
+  csim_jsonw_member_number(out, "busy", l->busy);
+  csim_jsonw_member_number(out, "saturated", l->saturated);
+  csim_jsonw_member_int(out, "peak", l->peak);
 }
 
 static void add_links(GString *out, const GArray *links) {
@@ -148,28 +129,28 @@ static void add_load(GString *out, const char *what, const CsimRowLink *l) {
   g_autofree char *link = g_strconcat(what, "_link", NULL), *use = g_strconcat(what, "_use", NULL), *busy = g_strconcat(what, "_busy", NULL),
                   *saturated = g_strconcat(what, "_saturated", NULL), *peak = g_strconcat(what, "_peak", NULL);
   if (!l->name[0]) return;
-  add_text(out, link, l->name);
-  add_number(out, use, l->use);
-  add_number(out, busy, l->busy);
-  add_number(out, saturated, l->saturated);
-  add_int(out, peak, l->peak);
+  csim_jsonw_member_string(out, link, l->name);
+  csim_jsonw_member_number(out, use, l->use);
+  csim_jsonw_member_number(out, busy, l->busy);
+  csim_jsonw_member_number(out, saturated, l->saturated);
+  csim_jsonw_member_int(out, peak, l->peak);
 }
 
 static void add_row(GString *out, const CsimRow *r) {
   g_string_append_c(out, '{');
-  add_text(out, "collective", csim_coll_name(r->coll));
-  add_int(out, "size_bytes", r->size_bytes);
-  add_int(out, "count", r->count);
-  add_text(out, "type", csim_type_name(r->type));
-  add_text(out, "redop", csim_perf_has_op(r->coll) ? csim_op_name(r->op) : "none");
-  add_int(out, "root", r->root);
-  add_text(out, "algo", r->n_channels ? csim_algo_name(r->choice.algo) : "none");
-  add_text(out, "proto", r->n_channels ? csim_proto_name(r->choice.proto) : "none");
-  add_int(out, "channels", r->n_channels);
-  add_int(out, "threads", r->choice.n_threads);
-  add_number(out, "time_us", r->time_us);
-  add_number(out, "algbw_gbps", r->algbw_gbps);
-  add_number(out, "busbw_gbps", r->busbw_gbps);
+  csim_jsonw_member_string(out, "collective", csim_coll_name(r->coll));
+  csim_jsonw_member_int(out, "size_bytes", r->size_bytes);
+  csim_jsonw_member_int(out, "count", r->count);
+  csim_jsonw_member_string(out, "type", csim_type_name(r->type));
+  csim_jsonw_member_string(out, "redop", csim_perf_has_op(r->coll) ? csim_op_name(r->op) : "none");
+  csim_jsonw_member_int(out, "root", r->root);
+  csim_jsonw_member_string(out, "algo", r->n_channels ? csim_algo_name(r->choice.algo) : "none");
+  csim_jsonw_member_string(out, "proto", r->n_channels ? csim_proto_name(r->choice.proto) : "none");
+  csim_jsonw_member_int(out, "channels", r->n_channels);
+  csim_jsonw_member_int(out, "threads", r->choice.n_threads);
+  csim_jsonw_member_number(out, "time_us", r->time_us);
+  csim_jsonw_member_number(out, "algbw_gbps", r->algbw_gbps);
+  csim_jsonw_member_number(out, "busbw_gbps", r->busbw_gbps);
   add_shares(out, r);
   add_load(out, "top", &r->top);
   add_load(out, "fabric", &r->fabric);
@@ -177,14 +158,12 @@ static void add_row(GString *out, const CsimRow *r) {
 }
 
 static void add_head(GString *out, const CsimDescription *d, const CsimRunInfo *info) {
-  char digest[17];
-  g_snprintf(digest, sizeof digest, "%016" PRIx64, info->digest);
-  add_text(out, "target", d->target ? d->target : info->device);
-  add_int(out, "nodes", info->n_nodes);
-  add_int(out, "ranks", info->n_ranks);
-  add_text(out, "fidelity", csim_fidelity_name(info->fidelity));
-  g_string_append_printf(out, ", \"seed\": %" PRIu64, info->seed);
-  add_text(out, "digest", digest);
+  csim_jsonw_member_string(out, "target", d->target ? d->target : info->device);
+  csim_jsonw_member_int(out, "nodes", info->n_nodes);
+  csim_jsonw_member_int(out, "ranks", info->n_ranks);
+  csim_jsonw_member_string(out, "fidelity", csim_fidelity_name(info->fidelity));
+  csim_jsonw_member_uint(out, "seed", info->seed);
+  csim_jsonw_member_digest(out, "digest", info->digest);
 }
 
 /* --- running ------------------------------------------------------------------------------------ */
@@ -228,7 +207,7 @@ char *csim_point_result(const CsimExperiment *e, guint point, CsimShare *share, 
     return NULL;
   }
   g_string_assign(out, "{");
-  if (d && d->target) add_text(out, "target", d->target);
-  add_text(out, "error", error->message);
+  if (d && d->target) csim_jsonw_member_string(out, "target", d->target);
+  csim_jsonw_member_string(out, "error", error->message);
   return g_string_free(g_string_append_c(out, '}'), FALSE);
 }

@@ -1,6 +1,8 @@
 /* exp/sweep-store.c - results on disk: lines appended one by one, put in order at the end. */
 #include "exp/sweep-private.h"
 
+#include "base/json-write.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
@@ -12,24 +14,10 @@
 
 /* --- text ---------------------------------------------------------------------------- */
 
-static void append_string(GString *out, const char *text) {
-  g_string_append_c(out, '"');
-  for (const char *c = text; *c; c++) {
-    if (*c == '"' || *c == '\\') g_string_append_c(out, '\\');
-    if ((guchar)*c < 0x20) g_string_append_printf(out, "\\u%04x", (guint)(guchar)*c);
-    else g_string_append_c(out, *c);
-  }
-  g_string_append_c(out, '"');
-}
-
 void csim_store_line(GString *out, const CsimExperiment *e, guint point, const char *key, const char *result) {
   g_string_append_printf(out, "{\"point\": %u, \"key\": \"%s\", \"result\": %s, \"axes\": {", point, key, result);
-  for (guint i = 0; i < e->axes->len; i++) {
-    if (i) g_string_append(out, ", ");
-    append_string(out, ((const CsimAxis *)g_ptr_array_index(e->axes, i))->name);
-    g_string_append(out, ": ");
-    append_string(out, csim_experiment_value(e, point, i)->label);
-  }
+  for (guint i = 0; i < e->axes->len; i++)
+    csim_jsonw_member_string(out, ((const CsimAxis *)g_ptr_array_index(e->axes, i))->name, csim_experiment_value(e, point, i)->label);
   g_string_append_printf(out, "}, \"repeat\": %u}\n", csim_experiment_repeat(e, point) + 1);
 }
 

@@ -2,8 +2,8 @@
 #include "exp/sweep-private.h"
 
 #include "base/hash.h"
+#include "base/json-write.h"
 #include "collsim/version.h"
-#include "models/catalogue.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -184,14 +184,16 @@ static gboolean write_table(const CsimSweep *s, const char *name, CsimTable *tab
 }
 
 static gboolean write_provenance(const CsimSweep *s, GError **error) {
-  g_autoptr(GString) text = g_string_new(NULL);
-  CsimCatalogue *catalogue = csim_catalogue_new(NULL, NULL, NULL);
+  g_autoptr(GString) text = g_string_new("{");
   uint64_t results = CSIM_HASH_INIT;
   for (guint point = 0; point < s->keys->len; point++) results = csim_hash_bytes(results, csim_sweep_result(s, point), strlen(csim_sweep_result(s, point)));
-  g_string_append_printf(text, "{\"collsim\": \"%s\", \"experiment\": \"%s\", \"experiment_digest\": \"%016" PRIx64 "\", \"catalogue_digest\": \"%016" PRIx64 "\", ",
-                         COLLSIM_VERSION, s->e->name, s->e->digest, csim_catalogue_digest(catalogue));
-  g_string_append_printf(text, "\"points\": %u, \"results_digest\": \"%016" PRIx64 "\"}\n", s->keys->len, results);
-  csim_catalogue_free(catalogue);
+  csim_jsonw_member_string(text, "collsim", COLLSIM_VERSION);
+  csim_jsonw_member_string(text, "experiment", s->e->name);
+  csim_jsonw_member_digest(text, "experiment_digest", s->e->digest);
+  csim_jsonw_member_digest(text, "catalogue_digest", csim_constants_digest());
+  csim_jsonw_member_int(text, "points", s->keys->len);
+  csim_jsonw_member_digest(text, "results_digest", results);
+  g_string_append(text, "}\n");
   return csim_store_replace(s->store, "provenance.json", text, error);
 }
 

@@ -1,6 +1,8 @@
 /* exp/tuner-text.c - what a search of settings found, as text and as JSON. */
 #include "exp/tuner.h"
 
+#include "base/json-write.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -75,37 +77,59 @@ void csim_tuner_text(GString *out, const CsimTuner *s, const CsimRunSpec *spec) 
   append_verdicts(out, s);
 }
 
-/* --- JSON; settings and names of variables hold nothing that must be escaped but quotes -------------- */
+/* --- JSON ------------------------------------------------------------------------------------------ */
 
 static void append_settings(GString *out, const GPtrArray *settings) {
-  g_string_append(out, "\"settings\": {");
+  csim_jsonw_key(out, "settings");
+  g_string_append_c(out, '{');
   for (guint i = 0; i < settings->len; i++) {
     g_auto(GStrv) pair = g_strsplit((const char *)g_ptr_array_index(settings, i), "=", 2);
-    g_string_append_printf(out, "%s\"%s\": \"%s\"", i ? ", " : "", pair[0], pair[1]);
+    csim_jsonw_member_string(out, pair[0], pair[1]);
   }
   g_string_append_c(out, '}');
 }
 
 static void append_spread(GString *out, const char *name, const CsimSpread *s) {
-  g_string_append_printf(out, ", \"%s\": {\"min\": %.9g, \"median\": %.9g, \"p95\": %.9g, \"max\": %.9g, \"n\": %u}", name, s->min, s->median, s->p95, s->max, s->n);
+  csim_jsonw_key(out, name);
+  g_string_append_c(out, '{');
+  csim_jsonw_member_number(out, "min", s->min);
+  csim_jsonw_member_number(out, "median", s->median);
+  csim_jsonw_member_number(out, "p95", s->p95);
+  csim_jsonw_member_number(out, "max", s->max);
+  csim_jsonw_member_int(out, "n", s->n);
+  g_string_append_c(out, '}');
+}
+
+static void append_verdict(GString *out, const CsimTunerVerdict *v) {
+  g_string_append_c(out, '{');
+  csim_jsonw_member_string(out, "setting", v->setting);
+  csim_jsonw_member_number(out, "least_ratio", v->most > 0 ? v->least : 0);
+  csim_jsonw_member_number(out, "most_ratio", v->most);
+  g_string_append_c(out, '}');
 }
 
 void csim_tuner_json(GString *out, const CsimTuner *s, const CsimRunSpec *spec) {
-  g_string_append_printf(out, "{\"collective\": \"%s\", \"ranks\": %d, \"rows\": [", csim_coll_name(spec->coll), s->n_ranks);
+  g_string_append_c(out, '{');
+  csim_jsonw_member_string(out, "collective", csim_coll_name(spec->coll));
+  csim_jsonw_member_int(out, "ranks", s->n_ranks);
+  g_string_append(out, ", \"rows\": [");
   for (guint i = 0; i < s->rows->len; i++) {
     const CsimTunerRow *row = &g_array_index(s->rows, CsimTunerRow, i);
-    g_string_append_printf(out, "%s{\"size_bytes\": %" PRId64 ", ", i ? ",\n  " : "\n  ", row->size_bytes);
+    g_string_append(out, i ? ",\n  {" : "\n  {");
+    csim_jsonw_member_int(out, "size_bytes", row->size_bytes);
     append_settings(out, row->settings);
     append_spread(out, "now_us", &row->now);
     append_spread(out, "best_us", &row->best);
     append_spread(out, "gain", &row->gain);
-    g_string_append(out, "}");
+    g_string_append_c(out, '}');
   }
-  g_string_append_printf(out, "\n], \"common_row\": %d, \"common_gain\": %.9g, \"present\": [", s->common, s->common < 0 ? 0 : s->common_gain);
+  g_string_append(out, "\n]");
+  csim_jsonw_member_int(out, "common_row", s->common);
+  csim_jsonw_member_number(out, "common_gain", s->common < 0 ? 0 : s->common_gain);
+  g_string_append(out, ", \"present\": [");
   for (guint i = 0; i < s->verdicts->len; i++) {
-    const CsimTunerVerdict *v = &g_array_index(s->verdicts, CsimTunerVerdict, i);
-    g_autofree char *setting = g_strescape(v->setting, NULL);
-    g_string_append_printf(out, "%s{\"setting\": \"%s\", \"least_ratio\": %.9g, \"most_ratio\": %.9g}", i ? ", " : "", setting, v->most > 0 ? v->least : 0, v->most);
+    if (i) g_string_append(out, ", ");
+    append_verdict(out, &g_array_index(s->verdicts, CsimTunerVerdict, i));
   }
   g_string_append(out, "]}\n");
 }

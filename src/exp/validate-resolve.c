@@ -1,6 +1,8 @@
 /* exp/validate-resolve.c - which run stands for a measured set: rules of the targets file, and what the set says of itself. */
 #include "exp/validate-private.h"
 
+#include "base/json-write.h"
+
 #include <string.h>
 
 /* --- matching ------------------------------------------------------------------- */
@@ -136,27 +138,24 @@ static char *node_path(const CsimMeasuredSet *set, const char *node) {
   return g_build_filename(folder, node + 2, NULL);
 }
 
-static void json_text(GString *out, const char *key, const char *value) {
-  g_autofree char *escaped = g_strescape(value ? value : "", NULL);
-  if (value)
-    g_string_append_printf(out, "%s\"%s\": \"%s\"", out->str[out->len - 1] == '{' ? "" : ", ", key, escaped);
+static void member(GString *out, const char *key, const char *value) {
+  if (value) csim_jsonw_member_string(out, key, value);
 }
 
 static char *cluster_text(const CsimResolved *out, const Fabric *fabric) {
   GString *text = g_string_new("{\"nodes\": [{");
-  json_text(text, "xml", out->node);
-  g_string_append_printf(text, ", \"count\": %u}], \"fabric\": {", out->n_nodes);
-  json_text(text, "kind", fabric->kind);
-  json_text(text, "transport", fabric->transport);
-  json_text(text, "routing", fabric->routing);
-  json_text(text, "link_rate", fabric->link_rate);
-  char number[G_ASCII_DTOSTR_BUF_SIZE];
-  const char *comma = text->str[text->len - 1] == '{' ? "" : ", ";
-  if (fabric->oversubscription > 0)
-    g_string_append_printf(text, "%s\"oversubscription\": %s", comma,
-                           g_ascii_dtostr(number, sizeof number, fabric->oversubscription));
-  comma = text->str[text->len - 1] == '{' ? "" : ", ";
-  if (fabric->sharp) g_string_append_printf(text, "%s\"sharp\": true", comma);
+  csim_jsonw_member_string(text, "xml", out->node);
+  csim_jsonw_member_int(text, "count", out->n_nodes);
+  g_string_append(text, "}], \"fabric\": {");
+  member(text, "kind", fabric->kind);
+  member(text, "transport", fabric->transport);
+  member(text, "routing", fabric->routing);
+  member(text, "link_rate", fabric->link_rate);
+  if (fabric->oversubscription > 0) csim_jsonw_member_number(text, "oversubscription", fabric->oversubscription);
+  if (fabric->sharp) {
+    csim_jsonw_key(text, "sharp");
+    g_string_append(text, "true");
+  }
   return g_string_free(g_string_append(text, "}}"), FALSE);
 }
 

@@ -1,7 +1,7 @@
 /* An audit for people and for scripts. */
 #include "report/audit.h"
 
-#include "report/json-text.h"
+#include "base/json-write.h"
 
 static void append_place(GString *out, CsimLoc loc) {
   if (!loc.file)

@@ -3,9 +3,10 @@
 
 #include "base/units.h"
 #include "collsim/version.h"
-#include "report/json-text.h"
+#include "base/json-write.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 static const char *const form_names[] = {"full", "one-rank", "jump"};
 
@@ -70,8 +71,7 @@ static void json_setting(GString *out, const CsimBenchSpec *spec, const CsimBenc
   csim_jsonw_member_int(out, "rate", spec->rate);
   csim_jsonw_member_int(out, "latency_ps", spec->latency);
   csim_jsonw_member_int(out, "skew_ps", spec->skew);
-  csim_jsonw_key(out, "seed");
-  g_string_append_printf(out, "%" PRIu64, spec->seed);
+  csim_jsonw_member_uint(out, "seed", spec->seed);
   csim_jsonw_member_string(out, "queue", queue_name(spec));
   csim_jsonw_member_string(out, "form", form_names[spec->form]);
 }
@@ -82,10 +82,7 @@ static void json_figures(GString *out, const CsimBenchSpec *spec, const CsimBenc
   csim_jsonw_member_int(out, "events", (gint64)r->events);
   csim_jsonw_member_int(out, "ranks_simulated", r->ranks_simulated);
   csim_jsonw_member_int(out, "steps_jumped", (gint64)r->steps_jumped);
-  if (spec->digest) {
-    csim_jsonw_key(out, "digest");
-    g_string_append_printf(out, "\"%016" PRIx64 "\"", r->digest);
-  }
+  if (spec->digest) csim_jsonw_member_digest(out, "digest", r->digest);
   csim_jsonw_member_number(out, "cpu_s", r->cpu_s);
   csim_jsonw_member_number(out, "wall_s", r->wall_s);
   csim_jsonw_member_number(out, "process_cpu_s", r->process_cpu_s);
@@ -96,9 +93,7 @@ static void json_peer(GString *out, const CsimBenchPeer *p) {
   g_string_append_c(out, '{');
   csim_jsonw_member_string(out, "tool", p->tool);
   csim_jsonw_member_number(out, "cpu_s", p->cpu_s);
-  csim_jsonw_key(out, "peak_rss_mib");
-  if (p->rss_mib > 0) csim_jsonw_number(out, p->rss_mib);
-  else g_string_append(out, "null");
+  csim_jsonw_member_number(out, "peak_rss_mib", p->rss_mib > 0 ? p->rss_mib : NAN); /* NAN: null */
   csim_jsonw_member_string(out, "load", p->load);
   g_string_append_c(out, '}');
 }

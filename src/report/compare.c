@@ -1,7 +1,7 @@
 /* report/compare.c - what two result files have in common, and where they differ. */
 #include "report/compare.h"
 
-#include "report/json-text.h"
+#include "base/json-write.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,11 +1,9 @@
 /* One object a run. Scripts depend on the names: additions only. gbps is 1e9 bytes/s, as nccl-tests prints it. */
-#include "report/json-text.h"
+#include "base/json-write.h"
 #include "report/packets.h"
 #include "report/report.h"
 
 #include "collsim/version.h"
-
-#include <inttypes.h>
 
 static void append_link(GString *out, const CsimRowLink *l) {
   g_string_append_c(out, '{');
@@ -79,12 +77,6 @@ static void append_warnings(GString *out, const CsimRunInfo *info) {
   g_string_append_c(out, ']');
 }
 
-static void append_digest(GString *out, const char *key, uint64_t digest) {
-  char text[17];
-  g_snprintf(text, sizeof text, "%016" PRIx64, digest);
-  csim_jsonw_member_string(out, key, text);
-}
-
 static void end(GString *out, const CsimReport *report) {
   const CsimRunInfo *info = report->info;
   g_string_append_c(out, '{');
@@ -93,10 +85,9 @@ static void end(GString *out, const CsimReport *report) {
   csim_jsonw_member_int(out, "nodes", info->n_nodes);
   csim_jsonw_member_int(out, "ranks", info->n_ranks);
   csim_jsonw_member_string(out, "fidelity", csim_fidelity_name(info->fidelity));
-  csim_jsonw_key(out, "seed");
-  g_string_append_printf(out, "%" PRIu64, info->seed);
-  append_digest(out, "digest", info->digest);
-  append_digest(out, "catalogue_digest", info->catalogue_digest);
+  csim_jsonw_member_uint(out, "seed", info->seed);
+  csim_jsonw_member_digest(out, "digest", info->digest);
+  csim_jsonw_member_digest(out, "catalogue_digest", info->catalogue_digest);
   csim_jsonw_member_string(out, "devices", info->device);
   csim_jsonw_member_string(out, "command", report->command);
   csim_jsonw_key(out, "complete");

@@ -1,6 +1,6 @@
 #include "report/packets.h"
 
-#include "report/json-text.h"
+#include "base/json-write.h"
 
 #include <inttypes.h>
 

@@ -1,6 +1,6 @@
 #include "report/trace.h"
 
-#include "report/json-text.h"
+#include "base/json-write.h"
 
 #include <errno.h>
 #include <inttypes.h>

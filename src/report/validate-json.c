@@ -2,35 +2,24 @@
 #include "report/validate.h"
 
 #include "base/csv.h"
-#include "report/json-text.h"
+#include "base/json-write.h"
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
-
-static void member_null_or_text(GString *out, const char *key, const char *text) {
-  if (text) {
-    csim_jsonw_member_string(out, key, text);
-    return;
-  }
-  csim_jsonw_key(out, key);
-  g_string_append(out, "null");
-}
 
 /* --- sizes ---------------------------------------------------------------------- */
 
-static void positive_or_null(GString *out, const char *key, double value) {
-  csim_jsonw_key(out, key);
-  if (value > 0)
-    csim_jsonw_number(out, value);
-  else
-    g_string_append(out, "null");
+/* What was not measured is 0 in a row, and null here. */
+static double nan_if_none(double value) {
+  return value > 0 ? value : NAN;
 }
 
 static void size_object(GString *out, const CsimCompared *c) {
   g_string_append_c(out, '{');
   csim_jsonw_member_int(out, "size_bytes", c->measured.size);
   csim_jsonw_member_string(out, "type", csim_type_name(c->measured.type));
-  positive_or_null(out, "measured_time_us", c->measured.time_us);
-  positive_or_null(out, "measured_busbw_gbps", c->measured.busbw_gbps);
+  csim_jsonw_member_number(out, "measured_time_us", nan_if_none(c->measured.time_us));
+  csim_jsonw_member_number(out, "measured_busbw_gbps", nan_if_none(c->measured.busbw_gbps));
   csim_jsonw_member_number(out, "time_us", c->time_us);
   csim_jsonw_member_number(out, "busbw_gbps", c->busbw_gbps);
   csim_jsonw_member_number(out, "error", c->error);
@@ -78,19 +67,19 @@ static void errors(GString *out, const CsimSetResult *r) {
 static void set_object(GString *out, const CsimSetResult *r, gboolean verbose) {
   g_string_append_c(out, '{');
   csim_jsonw_member_string(out, "name", csim_set_name(r));
-  member_null_or_text(out, "target", r->resolved->label);
+  csim_jsonw_member_string(out, "target", r->resolved->label);
   csim_jsonw_member_string(out, "kind", r->resolved->derive ? "derive" : "check");
-  member_null_or_text(out, "collective",
-                      r->set->has_coll ? csim_coll_name(r->set->coll) : r->set->facts[CSIM_FACT_COLLECTIVE]);
+  csim_jsonw_member_string(out, "collective",
+                           r->set->has_coll ? csim_coll_name(r->set->coll) : r->set->facts[CSIM_FACT_COLLECTIVE]);
   errors(out, r);
-  member_null_or_text(out, "skipped", r->skipped);
-  member_null_or_text(out, "note", r->note);
+  csim_jsonw_member_string(out, "skipped", r->skipped);
+  csim_jsonw_member_string(out, "note", r->note);
   csim_jsonw_member_string(out, "compared", r->busbw_only ? "busbw" : "time");
   csim_jsonw_member_int(out, "nodes", r->set->n_nodes);
   csim_jsonw_member_int(out, "ranks", r->set->n_gpus);
   text_array(out, "variables", r->resolved->variables);
-  member_null_or_text(out, "derived_constants", r->resolved->derive_from);
-  member_null_or_text(out, "why", r->resolved->why);
+  csim_jsonw_member_string(out, "derived_constants", r->resolved->derive_from);
+  csim_jsonw_member_string(out, "why", r->resolved->why);
   csim_jsonw_member_number(out, "wall_s", r->wall_s);
   if (verbose) size_array(out, r);
   g_string_append_c(out, '}');
@@ -118,8 +107,7 @@ void csim_report_validation_json(GString *out, const CsimValidation *v, gboolean
   csim_jsonw_member_int(out, "skipped", v->n_skipped);
   kind_object(out, "check", &v->check);
   kind_object(out, "derive", &v->derive);
-  g_autofree char *digest = g_strdup_printf("%016" PRIx64, v->catalogue_digest);
-  csim_jsonw_member_string(out, "catalogue", digest);
+  csim_jsonw_member_digest(out, "catalogue", v->catalogue_digest);
   g_string_append(out, "}}\n");
 }
 

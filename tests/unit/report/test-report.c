@@ -1,5 +1,5 @@
 /* Forms of a row, byte by byte, on rows made by hand. */
-#include "report/json-text.h"
+#include "base/json-write.h"
 #include "report/report.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "report/json-text.h"
+#include "base/json-write.h"
 
 #include <math.h>
 
@@ -16,6 +16,10 @@ static void append_escaped(GString *out, guchar c) {
 }
 
 void csim_jsonw_string(GString *out, const char *text) {
+  if (!text) {
+    g_string_append(out, "null");
+    return;
+  }
   g_autofree char *valid = g_utf8_make_valid(text, -1);
   g_string_append_c(out, '"');
   for (const char *c = valid; *c; c++) append_escaped(out, (guchar)*c);
@@ -47,4 +51,14 @@ void csim_jsonw_member_number(GString *out, const char *key, double value) {
 void csim_jsonw_member_int(GString *out, const char *key, gint64 value) {
   csim_jsonw_key(out, key);
   g_string_append_printf(out, "%" G_GINT64_FORMAT, value);
+}
+
+void csim_jsonw_member_uint(GString *out, const char *key, guint64 value) {
+  csim_jsonw_key(out, key);
+  g_string_append_printf(out, "%" G_GUINT64_FORMAT, value);
+}
+
+void csim_jsonw_member_digest(GString *out, const char *key, guint64 digest) {
+  csim_jsonw_key(out, key);
+  g_string_append_printf(out, "\"%016" G_GINT64_MODIFIER "x\"", digest);
 }
