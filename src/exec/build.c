@@ -240,7 +240,7 @@ static gboolean set_wire(CsimExec *x, Net *n, const CsimConn *how, CsimGpuRef tx
     if (n->n_qps > 1) g_array_append_val(x->ways, w);
   }
   n->stream_cap = MIN(n->cap, stream_rate(x));
-  return !x->packets || exec_packets_connect(x, out, in, exec_qp_hash(x, index, 0), near, far, error);
+  return !x->packets || exec_packets_connect(x, out, in, index, near, far, error);
 }
 
 /* Sockets inside a host: the proxies copy, there is no wire. */

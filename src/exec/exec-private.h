@@ -223,8 +223,9 @@ void exec_net_hand_out(CsimExec *x); /* fills Rank.hand_out, once nets are built
 /* packets.c: NULL x->packets at other fidelities. */
 gboolean exec_packets_new(CsimExec *x, GError **error);
 void exec_packets_free(Packets *packets);
+CsimPacketFabric *exec_packets_fabric(const CsimExec *x);
 /* The next Net of x->nets. near, far: latency of the PCIe ways at its ends. */
-gboolean exec_packets_connect(CsimExec *x, CsimNicRef from, CsimNicRef to, uint32_t hash, CsimTime near, CsimTime far, GError **error);
+gboolean exec_packets_connect(CsimExec *x, CsimNicRef from, CsimNicRef to, uint32_t conn, CsimTime near, CsimTime far, GError **error);
 /* Takes adapters' wires and the fabric out of Net.links: packets use them. */
 void exec_packets_strip(CsimExec *x);
 /* The proxy has just posted a message (Net.sent). FALSE: this connection has no packets. */
@@ -240,6 +241,7 @@ void exec_net_left(CsimExec *x, uint32_t net, CsimTime now); /* the first messag
 
 /* qps.c: how many queue pairs make a difference; entropy of one of them; a message that the proxy has posted; the end of a piece. */
 uint32_t exec_qps_wanted(const CsimExec *x);
+uint32_t exec_qps_given(const CsimExec *x); /* NCCL_IB_QPS_PER_CONNECTION */
 uint32_t exec_qp_hash(const CsimExec *x, uint32_t conn, uint32_t qp);
 void exec_qps_send(CsimExec *x, uint32_t net);
 void exec_qps_event(CsimExec *x, const CsimEvent *event);

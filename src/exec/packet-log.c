@@ -19,9 +19,9 @@ struct Sampler {
 static void choose_ports(Sampler *s, const Packets *p) {
   guint all = csim_pkt_n_ports(p->net);
   g_autofree gboolean *on = g_new0(gboolean, all);
-  for (guint i = 0; i < p->ends->len; i++) {
+  for (guint i = 0; i < p->strands->len; i++) {
     const guint16 *path;
-    guint qp = g_array_index(p->ends, End, i).qp, n = qp == NO_INDEX ? 0 : csim_pkt_qp_path(p->net, qp, &path);
+    guint n = csim_pkt_qp_path(p->net, g_array_index(p->strands, Strand, i).qp, &path);
     for (guint k = 0; k < n; k++) on[path[k]] = TRUE;
   }
   s->port = g_new(guint, MIN(all, MAX_WATCHED));
@@ -128,11 +128,11 @@ static void add_port(CsimPacketLog *log, CsimPktNet *net, guint i) {
 }
 
 static void add_flow(CsimPacketLog *log, const CsimExec *x, guint i) {
-  guint qp = g_array_index(x->packets->ends, End, i).qp;
-  if (qp == NO_INDEX) return;
+  const Strand *s = &g_array_index(x->packets->strands, Strand, i);
+  guint qp = s->qp;
   CsimPacketFlow flow = {.stats = csim_pkt_qp_stats(x->packets->net, qp)};
   if (flow.stats.packets == 0) return;
-  const Conn *c = &x->conns[x->nets[i].conn];
+  const Conn *c = &x->conns[x->nets[s->end].conn];
   flow.name = csim_pkt_qp_name(x->packets->net, qp);
   flow.from = (int)x->lanes[c->tx_lane].rank;
   flow.to = (int)x->lanes[c->rx_lane].rank;
@@ -181,7 +181,7 @@ CsimPacketLog *exec_packets_log(CsimExec *x) {
   log->flows = array_of(sizeof(CsimPacketFlow), free_flow);
   log->series = array_of(sizeof(CsimPacketSeries), free_series);
   for (guint i = 0; i < csim_pkt_n_ports(x->packets->net); i++) add_port(log, x->packets->net, i);
-  for (guint i = 0; i < x->packets->ends->len; i++) add_flow(log, x, i);
+  for (guint i = 0; i < x->packets->strands->len; i++) add_flow(log, x, i);
   g_array_sort(log->ports, by_trouble);
   if (x->packets->sampler) add_series(log, x->packets->sampler);
   return log;

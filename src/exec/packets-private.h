@@ -7,19 +7,31 @@
 #include "exec/exec-private.h"
 #include "exec/packet-log.h"
 
+/* The packets' side of a network connection. */
 typedef struct {
-  guint qp;                                     /* NO_INDEX: a loopback */
+  uint32_t first_strand;
+  uint16_t n_qps, planes;                       /* NCCL's queue pairs; strands of each. n_qps 0: a loopback */
   CsimTime near, far;                           /* from the proxy's post to the wire, from the wire to the receiver's proxy */
-  uint32_t legs, delivered, acked, arrived, freed; /* messages that have passed */
+  uint32_t posted, legs, delivered, acked, arrived, freed; /* messages that have passed */
   CsimTime leg_end[SLOTS], landed[SLOTS], ack[SLOTS];
+  uint16_t to_land[SLOTS], to_ack[SLOTS];       /* pieces of the message that have not */
 } End;
+
+/* A queue pair of the packet network: the messages in which it has had a part, in order. */
+typedef struct {
+  uint32_t end;
+  guint qp;
+  uint32_t sent, landed, acked;
+  uint32_t message[SLOTS];
+} Strand;
 
 typedef struct Sampler Sampler; /* packet-log.c */
 
 struct Packets {
   CsimPacketFabric *fabric;
   CsimPktNet *net;
-  GArray *ends; /* End, as CsimExec.nets */
+  GArray *ends;    /* End, as CsimExec.nets */
+  GArray *strands; /* Strand */
   Sampler *sampler; /* NULL: nobody asked */
 };
 

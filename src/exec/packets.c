@@ -1,14 +1,18 @@
 /*
  * exec/packets.c - the network of a call at packet fidelity.
  *
- * A network connection has a queue pair beside its Net. A message that the proxy has posted (net.c) does two things at once:
- *  - its packets go through the packet network, in order behind the connection's earlier ones;
+ * A network connection has NCCL_IB_QPS_PER_CONNECTION queue pairs beside its Net; message k goes over number k mod n of them, or with
+ * NCCL_IB_SPLIT_DATA_ON_QPS is cut over all (NCCL 2.30, src/transport/net_ib). Where routing uses several planes at once each queue pair has a
+ * strand on every plane, and what goes over it is cut over them. A message that the proxy has posted (net.c) does two things at once:
+ *  - its packets go through the packet network, in order behind the earlier ones of their queue pair;
  *  - the adapters' DMA moves its bytes inside the two nodes: a fluid flow over what Net.links has left, no faster than the adapter,
  *    one message of a connection at a time. No links left: no flow.
- * It has arrived when both are done. The sender's slot is free when the last packet's acknowledgement is back.
+ * It has arrived when both are done, and what was posted before it has arrived. The sender's slot is free when the last packet's acknowledgement is back.
  * An adapter whose two ends are one (loopback) stays with the fluid flow.
  */
 #include "exec/packets-private.h"
+
+#define PART_ALIGN 128
 
 CsimPacketOptions csim_exec_packet_options(const CsimNcclEnv *env, uint64_t seed) {
   return (CsimPacketOptions){.seed = seed,
@@ -25,14 +29,18 @@ gboolean exec_packets_new(CsimExec *x, GError **error) {
   x->packets->fabric = fabric;
   x->packets->net = csim_packet_fabric_net(fabric);
   x->packets->ends = g_array_new(FALSE, TRUE, sizeof(End));
+  x->packets->strands = g_array_new(FALSE, TRUE, sizeof(Strand));
   return TRUE;
 }
+
+CsimPacketFabric *exec_packets_fabric(const CsimExec *x) { return x->packets->fabric; }
 
 void exec_packets_free(Packets *packets) {
   if (!packets) return;
   exec_sampler_free(packets->sampler);
   csim_packet_fabric_free(packets->fabric);
   g_array_unref(packets->ends);
+  g_array_unref(packets->strands);
   g_free(packets);
 }
 
@@ -47,16 +55,28 @@ void exec_packets_take_log(CsimExec *x) {
 
 CsimPacketLog *csim_exec_packets(const CsimExec *exec) { return exec->packet_log; }
 
-gboolean exec_packets_connect(CsimExec *x, CsimNicRef from, CsimNicRef to, uint32_t hash, CsimTime near, CsimTime far, GError **error) {
+static Strand *strand_at(const CsimExec *x, uint32_t i) { return &g_array_index(x->packets->strands, Strand, i); }
+
+static gboolean add_strands(CsimExec *x, End *end, CsimNicRef from, CsimNicRef to, uint32_t hash, GError **error) {
   Packets *p = x->packets;
-  CsimTime endpoint = x->net_model.endpoint;
-  End end = {.qp = NO_INDEX, .near = near + endpoint, .far = far + endpoint};
-  if (from.node != to.node || from.local != to.local) {
-    end.qp = csim_packet_fabric_qp(p->fabric, from, to, hash, error);
-    if (end.qp == NO_INDEX) return FALSE;
-    csim_pkt_watch(p->net, end.qp, x->handler, EV_PKT_LANDED, p->ends->len);
+  guint qps[CSIM_PACKET_MAX_PLANES], n = csim_packet_fabric_qps(p->fabric, from, to, hash, qps, error);
+  for (guint i = 0; i < n; i++) {
+    Strand strand = {.end = p->ends->len, .qp = qps[i]};
+    csim_pkt_watch(p->net, qps[i], x->handler, EV_PKT_LANDED, p->strands->len);
+    g_array_append_val(p->strands, strand);
   }
-  g_array_append_val(p->ends, end);
+  end->planes = (uint16_t)n;
+  end->n_qps++;
+  return n > 0;
+}
+
+gboolean exec_packets_connect(CsimExec *x, CsimNicRef from, CsimNicRef to, uint32_t conn, CsimTime near, CsimTime far, GError **error) {
+  CsimTime endpoint = x->net_model.endpoint;
+  End end = {.first_strand = x->packets->strands->len, .near = near + endpoint, .far = far + endpoint};
+  uint32_t n = from.node == to.node && from.local == to.local ? 0 : exec_qps_given(x);
+  for (uint32_t qp = 0; qp < n; qp++)
+    if (!add_strands(x, &end, from, to, exec_qp_hash(x, conn, qp), error)) return FALSE;
+  g_array_append_val(x->packets->ends, end);
   return TRUE;
 }
 
@@ -71,7 +91,7 @@ void exec_packets_strip(CsimExec *x) {
     Net *n = &x->nets[i];
     CsimFlowLink *links = &g_array_index(x->links, CsimFlowLink, n->links);
     uint16_t kept = 0;
-    if (g_array_index(x->packets->ends, End, i).qp == NO_INDEX) continue;
+    if (g_array_index(x->packets->ends, End, i).n_qps == 0) continue;
     for (uint16_t k = 0; k < n->n_links; k++)
       if (!is_network(x, &links[k])) links[kept++] = links[k];
     n->n_links = kept;
@@ -122,28 +142,72 @@ static void next_leg(CsimExec *x, uint32_t index, End *e) {
   csim_fluid_start_at(x->fluid, 0, &n->flow_hint, links, n->n_links, bytes, exec_net_cap(x, n, bytes), x->handler, EV_PKT_LEG, index, 0);
 }
 
+/* Over all queue pairs as NCCL cuts it: what is left over may be nothing, and is sent all the same. */
+static CsimBytes part_of(CsimBytes bytes, uint32_t n, uint32_t i) {
+  CsimBytes part = (bytes + n - 1) / n;
+  part = (part + PART_ALIGN - 1) / PART_ALIGN * PART_ALIGN;
+  return CLAMP(bytes - i * part, 0, part);
+}
+
+static void send_piece(CsimExec *x, End *e, uint32_t strand, CsimBytes bytes) {
+  Strand *s = strand_at(x, strand);
+  s->message[s->sent++ % SLOTS] = e->posted;
+  e->to_land[e->posted % SLOTS]++;
+  e->to_ack[e->posted % SLOTS]++;
+  csim_pkt_send_at(x->packets->net, csim_engine_now(x->engine) + e->near, s->qp, bytes, x->handler, EV_PKT_ACKED, strand, 0);
+}
+
+/* Whole packets go to every plane in turn, beginning with another one for each message. */
+static void send_on_qp(CsimExec *x, End *e, uint32_t qp, CsimBytes bytes) {
+  uint32_t first = e->first_strand + qp * e->planes;
+  int mtu = csim_pkt_mtu(x->packets->net);
+  CsimBytes packets = csim_pkt_message_packets(bytes, mtu), sent = 0;
+  for (uint32_t i = 0; i < e->planes; i++) {
+    CsimBytes share = packets / e->planes + (i < packets % e->planes);
+    if (share == 0) return;
+    CsimBytes part = MIN(share * mtu, bytes - sent);
+    send_piece(x, e, first + (e->posted + i) % e->planes, part);
+    sent += part;
+  }
+}
+
 gboolean exec_packets_send(CsimExec *x, uint32_t index) {
   End *e = &g_array_index(x->packets->ends, End, index);
   const Net *n = &x->nets[index];
-  if (e->qp == NO_INDEX) return FALSE;
+  if (e->n_qps == 0) return FALSE;
   CsimBytes bytes = n->bytes[(n->sent - 1) % SLOTS];
-  csim_pkt_send_at(x->packets->net, csim_engine_now(x->engine) + e->near, e->qp, bytes, x->handler, EV_PKT_ACKED, index, 0);
+  if (!x->qp_split) send_on_qp(x, e, e->posted % e->n_qps, bytes);
+  for (uint32_t qp = 0; x->qp_split && qp < e->n_qps; qp++) send_on_qp(x, e, qp, part_of(bytes, e->n_qps, qp));
+  e->posted++;
   next_leg(x, index, e);
   return TRUE;
 }
 
+static void on_landed(CsimExec *x, uint32_t strand, CsimTime now) {
+  Strand *s = strand_at(x, strand);
+  End *e = &g_array_index(x->packets->ends, End, s->end);
+  uint32_t slot = s->message[s->landed++ % SLOTS] % SLOTS;
+  e->landed[slot] = now;
+  e->to_land[slot]--;
+  while (e->delivered < e->posted && e->to_land[e->delivered % SLOTS] == 0) e->delivered++;
+  take_arrivals(x, s->end, e);
+}
+
+static void on_acked(CsimExec *x, uint32_t strand, CsimTime now) {
+  Strand *s = strand_at(x, strand);
+  End *e = &g_array_index(x->packets->ends, End, s->end);
+  uint32_t slot = s->message[s->acked++ % SLOTS] % SLOTS;
+  e->ack[slot] = now;
+  e->to_ack[slot]--;
+  while (e->acked < e->posted && e->to_ack[e->acked % SLOTS] == 0) e->acked++;
+  free_slots(x, s->end, e);
+}
+
 void exec_packets_event(CsimExec *x, const CsimEvent *event) {
-  End *e = &g_array_index(x->packets->ends, End, event->entity);
   switch (event->kind) {
-  case EV_PKT_LEG: leg_done(x, event->entity, e, event->time); break;
-  case EV_PKT_LANDED:
-    e->landed[e->delivered++ % SLOTS] = event->time;
-    take_arrivals(x, event->entity, e);
-    break;
-  case EV_PKT_ACKED:
-    e->ack[e->acked++ % SLOTS] = event->time;
-    free_slots(x, event->entity, e);
-    break;
+  case EV_PKT_LEG: leg_done(x, event->entity, &g_array_index(x->packets->ends, End, event->entity), event->time); break;
+  case EV_PKT_LANDED: on_landed(x, event->entity, event->time); break;
+  case EV_PKT_ACKED: on_acked(x, event->entity, event->time); break;
   default: g_assert_not_reached();
   }
 }
@@ -169,9 +233,9 @@ gboolean exec_packets_check(CsimExec *x, GError **error) {
     csim_error_set(error, CSIM_ERROR_ROUTE, CSIM_LOC_NONE, "the network is in a deadlock: %s", csim_pkt_deadlock(net));
     return FALSE;
   }
-  for (guint i = 0; i < x->packets->ends->len; i++) {
-    guint qp = g_array_index(x->packets->ends, End, i).qp;
-    if (qp == NO_INDEX || !*csim_pkt_qp_error(net, qp)) continue;
+  for (guint i = 0; i < x->packets->strands->len; i++) {
+    guint qp = strand_at(x, i)->qp;
+    if (!*csim_pkt_qp_error(net, qp)) continue;
     CsimPktQpStats stats = csim_pkt_qp_stats(net, qp);
     g_autofree char *name = csim_pkt_qp_name(net, qp);
     g_autofree char *where = worst_drops(net);

@@ -4,18 +4,22 @@
  * NCCL makes NCCL_IB_QPS_PER_CONNECTION queue pairs for a connection. Message k goes over queue pair k mod n, or, with
  * NCCL_IB_SPLIT_DATA_ON_QPS=1, is cut into n pieces of round128(size / n) bytes, one for each (NCCL 2.30, src/transport/net_ib). A queue pair sends
  * one piece at a time, in order; queue pairs send side by side. Messages are handed on in order. Only where the fabric tells flows apart by
- * their hash does any of this matter: elsewhere a connection keeps its one way.
+ * their hash does any of this matter: elsewhere a connection keeps its one way. At packet fidelity packets.c does all this.
  */
 #include "exec/exec-private.h"
 
 #define PIECE_ALIGN 128
 #define MAX_QPS 128
 
+uint32_t exec_qps_given(const CsimExec *x) {
+  return (uint32_t)CLAMP(csim_nccl_env_int(x->spec.env, "NCCL_IB_QPS_PER_CONNECTION", 1), 1, MAX_QPS);
+}
+
 uint32_t exec_qps_wanted(const CsimExec *x) {
   CsimTransport transport = csim_machine_cluster(x->spec.machine)->fabric.transport;
   gboolean verbs = transport == CSIM_TRANSPORT_IB || transport == CSIM_TRANSPORT_ROCE;
   if (!verbs || x->spec.packets || !csim_machine_spreads(x->spec.machine)) return 1;
-  return (uint32_t)CLAMP(csim_nccl_env_int(x->spec.env, "NCCL_IB_QPS_PER_CONNECTION", 1), 1, MAX_QPS);
+  return exec_qps_given(x);
 }
 
 uint32_t exec_qp_hash(const CsimExec *x, uint32_t conn, uint32_t qp) {

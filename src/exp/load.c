@@ -141,9 +141,6 @@ static gboolean check_packets(CsimRun *run, GError **error) {
   CsimPacketOptions options = csim_exec_packet_options(run->env, run->spec.seed);
   if (run->spec.fidelity != CSIM_FIDELITY_PACKET && !csim_packet_settings_given(run->machine)) return TRUE;
   run->own_diag = csim_diag_new();
-  if (run->spec.fidelity == CSIM_FIDELITY_PACKET && csim_nccl_env_int(run->env, "NCCL_IB_QPS_PER_CONNECTION", 1) > 1)
-    csim_diag_add(run->own_diag, CSIM_FINDING_WARNING, CSIM_ERROR_UNSUPPORTED, CSIM_LOC_NONE,
-                  "NCCL_IB_QPS_PER_CONNECTION: packets have one queue pair a connection; --fidelity flow spreads over several");
   return csim_packet_fabric_check(run->machine, &options, run->own_diag, error);
 }
 

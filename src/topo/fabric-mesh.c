@@ -73,6 +73,8 @@ void csim_mesh_cable(const CsimMesh *g, guint cable, guint *a, guint *b, CsimRat
   if (rate != NULL) *rate = c->rate;
 }
 
+CsimTime csim_mesh_cable_latency(const CsimMesh *g, guint cable) { return g_array_index(g->cables, Cable, cable).latency; }
+
 void csim_mesh_attach(CsimMesh *g, guint endpoint, guint sw) {
   g_assert(endpoint < g->n_endpoints && sw < g->names->len);
   g->at[endpoint] = sw;
@@ -202,6 +204,13 @@ static gboolean try_way(const Ask *q, guint from, guint over, guint to, CsimMesh
   return over == UINT_MAX ? walk(q, from, to, way) : walk(q, from, over, way) && walk(q, over, to, way);
 }
 
+/* The i-th way that is looked at: by another hash each, from DRAWS on over another switch. */
+static gboolean candidate(Ask *q, guint from, guint to, uint64_t hash, guint i, CsimMeshWay *way) {
+  q->hash = hash + i * UINT64_C(0xd1b54a32d192ed03);
+  guint over = i < DRAWS ? UINT_MAX : fabric_mix(q->hash ^ UINT64_C(0x2545f4914f6cdd1d)) % q->g->names->len;
+  return over != from && over != to && try_way(q, from, over, to, way);
+}
+
 static gboolean least_loaded(Ask *q, guint from, guint to, const uint32_t *loads, CsimMeshWay *way) {
   guint buffer[CSIM_FABRIC_MAX_HOPS], tries = q->g->detours && loads != NULL ? 2 * DRAWS : DRAWS;
   uint64_t hash = q->hash;
@@ -210,9 +219,7 @@ static gboolean least_loaded(Ask *q, guint from, guint to, const uint32_t *loads
   g_assert(way->max <= CSIM_FABRIC_MAX_HOPS);
   for (guint i = 0; i < tries; i++) {
     CsimMeshWay other = {.max = way->max, .link = buffer};
-    q->hash = hash + i * UINT64_C(0xd1b54a32d192ed03);
-    guint over = i < DRAWS ? UINT_MAX : fabric_mix(q->hash ^ UINT64_C(0x2545f4914f6cdd1d)) % q->g->names->len;
-    if (over == from || over == to || !try_way(q, from, over, to, &other)) continue;
+    if (!candidate(q, from, to, hash, i, &other)) continue;
     double value = pressure(q->g, &other, loads);
     if (found && value >= best) continue;
     found = TRUE;
@@ -223,6 +230,13 @@ static gboolean least_loaded(Ask *q, guint from, guint to, const uint32_t *loads
     way->latency = other.latency;
   }
   return found;
+}
+
+gboolean csim_mesh_candidate(const CsimMesh *g, guint from, guint to, uint64_t hash, guint i, CsimMeshWay *way) {
+  guint a = g->at[from], b = g->at[to];
+  Ask q = {g, CSIM_ROUTING_ADAPTIVE, to, hash};
+  if (a == UINT_MAX || b == UINT_MAX || (i > 0 && a == b) || (i >= DRAWS && !g->detours)) return FALSE;
+  return candidate(&q, a, b, hash, i, way);
 }
 
 gboolean csim_mesh_way(const CsimMesh *g, CsimRouting routing, guint from, guint to, uint64_t hash, const uint32_t *loads, CsimMeshWay *way) {

@@ -29,6 +29,7 @@ const char *csim_mesh_switch_name(const CsimMesh *graph, guint sw);
 guint csim_mesh_add_cable(CsimMesh *graph, guint a, guint b, CsimRate rate, CsimTime latency, guint cost);
 guint csim_mesh_n_cables(const CsimMesh *graph);
 void csim_mesh_cable(const CsimMesh *graph, guint cable, guint *a, guint *b, CsimRate *rate);
+CsimTime csim_mesh_cable_latency(const CsimMesh *graph, guint cable);
 void csim_mesh_attach(CsimMesh *graph, guint endpoint, guint sw);
 /* The endpoint's switch, UINT_MAX for none yet. */
 guint csim_mesh_switch_of(const CsimMesh *graph, guint endpoint);
@@ -43,6 +44,8 @@ typedef struct {
   guint switches;   /* passed, both ends included */
   CsimTime latency; /* of the cables */
 } CsimMeshWay;
+/* The i-th way, of CSIM_FABRIC_MAX_WAYS, that adaptive routing looks at: cheapest ones first, then detours. FALSE: there is none. */
+gboolean csim_mesh_candidate(const CsimMesh *graph, guint from, guint to, uint64_t hash, guint i, CsimMeshWay *way);
 /* FALSE if there is no way, or none of at most way->max links. loads: by link, or NULL. */
 gboolean csim_mesh_way(const CsimMesh *graph, CsimRouting routing, guint from, guint to, uint64_t hash, const uint32_t *loads, CsimMeshWay *way);
 

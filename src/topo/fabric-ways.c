@@ -162,6 +162,7 @@ gboolean fabric_tree_path(const CsimFabric *f, CsimEndpoint from, CsimEndpoint t
   if (!choose(f, key, &c)) return no_way(f, &c, error);
   path->from_leaf = c.from.leaf;
   path->to_leaf = c.to.leaf;
+  path->plane = c.plane;
   add_port(f, from, c.plane, FALSE, path);
   if (c.from.leaf != c.to.leaf) {
     if (fabric_is_adaptive(f)) climb_trunks(f, &c, path);

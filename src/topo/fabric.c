@@ -1,4 +1,5 @@
 #include "topo/fabric-private.h"
+#include <string.h>
 
 /* --- shape ------------------------------------------------------------------- */
 
@@ -210,10 +211,14 @@ gboolean csim_fabric_spreads(const CsimFabric *f) {
   return f->routing == CSIM_ROUTING_ECMP ? f->tiers > 1 || f->planes > 1 : f->planes > 1 && !fabric_is_adaptive(f);
 }
 
+static uint64_t graph_key(const CsimFabric *f, CsimEndpoint from, CsimEndpoint to, uint32_t flow_hash) {
+  return ((uint64_t)flow_hash << 32) ^ ((uint64_t)(from.position * f->rails + from.rail) << 20) ^ (to.position * f->rails + to.rail);
+}
+
 static gboolean graph_path(const CsimFabric *f, CsimEndpoint from, CsimEndpoint to, uint32_t flow_hash, uint32_t *loads, CsimFabricPath *path,
                            GError **error) {
   guint a = from.position * f->rails + from.rail, b = to.position * f->rails + to.rail;
-  uint64_t key = ((uint64_t)flow_hash << 32) ^ ((uint64_t)a << 20) ^ b;
+  uint64_t key = graph_key(f, from, to, flow_hash);
   CsimMeshWay way = {.max = CSIM_FABRIC_MAX_HOPS, .link = path->link};
   if (!csim_mesh_way(f->graph, f->routing, a, b, key, loads, &way)) {
     csim_error_set(error, CSIM_ERROR_ROUTE, CSIM_LOC_NONE, "no way from %s to %s%s; allowed: a fabric that joins all nodes of the job, over at most %d cables",
@@ -227,6 +232,25 @@ static gboolean graph_path(const CsimFabric *f, CsimEndpoint from, CsimEndpoint 
   path->switches = way.switches;
   path->latency = 2 * f->cable_leaf + way.latency;
   return TRUE;
+}
+
+static gboolean same_links(const CsimFabricPath *a, const CsimFabricPath *b) {
+  return a->n == b->n && memcmp(a->link, b->link, a->n * sizeof *a->link) == 0;
+}
+
+guint csim_fabric_ways(const CsimFabric *f, CsimEndpoint from, CsimEndpoint to, uint32_t flow_hash, CsimFabricPath *out) {
+  guint a = from.position * f->rails + from.rail, b = to.position * f->rails + to.rail, n = 0;
+  for (guint i = 0; i < CSIM_FABRIC_MAX_WAYS; i++) {
+    CsimFabricPath *path = &out[n];
+    CsimMeshWay way = {.max = CSIM_FABRIC_MAX_HOPS, .link = path->link};
+    if (!csim_mesh_candidate(f->graph, a, b, graph_key(f, from, to, flow_hash), i, &way)) continue;
+    path->n = way.n;
+    path->switches = way.switches;
+    guint k = 0;
+    while (k < n && !same_links(&out[k], path)) k++;
+    if (k == n) n++;
+  }
+  return n;
 }
 
 gboolean csim_fabric_path(const CsimFabric *f, CsimEndpoint from, CsimEndpoint to, uint32_t flow_hash, uint32_t *loads, CsimFabricPath *path,

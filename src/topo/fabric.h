@@ -68,7 +68,7 @@ typedef struct {
   CsimTime latency; /* switches and cables; adapters are models/net.h's */
   /* Trees: the way as a packet takes it, nothing left out. Cables count as in "leaf0-spine1.2": up out of the first leaf, down into the last one,
    * core out of the spine. Meaningless where the path does not go so high. */
-  guint from_leaf, to_leaf, up, down, core;
+  guint plane, from_leaf, to_leaf, up, down, core;
   gboolean over_spine, over_core;
 } CsimFabricPath;
 
@@ -76,6 +76,9 @@ typedef struct {
  * FALSE and CSIM_ERROR_ROUTE between two rails of a rail-only fabric, or where faults leave no way. */
 gboolean csim_fabric_path(const CsimFabric *f, CsimEndpoint from, CsimEndpoint to, uint32_t flow_hash, uint32_t *loads,
                           CsimFabricPath *out, GError **error);
+/* The distinct ways that adaptive routing over a graph chooses from, cheapest ones first; returns how many, at most CSIM_FABRIC_MAX_WAYS. 0: none. */
+#define CSIM_FABRIC_MAX_WAYS 8
+guint csim_fabric_ways(const CsimFabric *f, CsimEndpoint from, CsimEndpoint to, uint32_t flow_hash, CsimFabricPath *out);
 /* Does the path depend on what else is there? */
 gboolean csim_fabric_balances(const CsimFabric *f);
 /* Can two flows between the same endpoints take different ways? */

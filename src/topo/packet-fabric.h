@@ -1,11 +1,12 @@
 /*
  * topo/packet-fabric.h - a machine's adapters, switches and cables as a network of packets.
  *
- * Used by: exec at packet fidelity. Built from the same fabric as the flow level's links, cable by cable, nothing left out; a connection
- * takes the same way (static, ECMP) as its flow would. Settings: topo/packet-settings.h. Equations: docs/models/packet.md.
+ * Used by: exec at packet fidelity. Built from the same fabric as the flow level's links (trees, several planes, graphs of switches), cable by cable;
+ * cables that are down are not laid. A connection takes the same way (static, ECMP) as its flow would. Building is in packet-fabric.c, ways
+ * in packet-ways.c, aggregation trees in packet-sharp.c. Settings: topo/packet-settings.h. Equations: docs/models/packet.md.
  *
  * An adapter's cable passes the `share` of its line rate that NCCL reaches (models/net.h), in both directions; cables between switches
- * their full rate.
+ * their full rate. With several planes an adapter has a port, and so a host of the packet network, on each.
  */
 #ifndef CSIM_TOPO_PACKET_FABRIC_H
 #define CSIM_TOPO_PACKET_FABRIC_H
@@ -30,7 +31,15 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(CsimPacketFabric, csim_packet_fabric_free)
 
 CsimPktNet *csim_packet_fabric_net(const CsimPacketFabric *fabric);
 
-/* A queue pair between two adapters; flow_hash as csim_machine_route_fabric's. G_MAXUINT32 and CSIM_ERROR_ROUTE if there is no way. */
-guint csim_packet_fabric_qp(CsimPacketFabric *fabric, CsimNicRef from, CsimNicRef to, uint32_t flow_hash, GError **error);
+/*
+ * Queue pairs between two adapters that together are one of NCCL's: one, or with adaptive routing over several planes one on each plane that has a
+ * way. Their numbers go to qps (room for CSIM_PACKET_MAX_PLANES); returns how many, or 0 and CSIM_ERROR_ROUTE if there is no way.
+ * flow_hash as csim_machine_route_fabric's.
+ */
+#define CSIM_PACKET_MAX_PLANES 16
+guint csim_packet_fabric_qps(CsimPacketFabric *fabric, CsimNicRef from, CsimNicRef to, uint32_t flow_hash, guint *qps, GError **error);
+
+/* A cable that flaps goes down, until then, or comes back. lost: of its payload rate, as CsimMachineFlap's. What is on the wire still arrives. */
+void csim_packet_fabric_flap(CsimPacketFabric *fabric, guint cable, CsimRate lost, gboolean down, CsimTime until);
 
 #endif

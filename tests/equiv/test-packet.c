@@ -18,11 +18,12 @@ static const CsimColl colls[] = {CSIM_COLL_ALL_REDUCE, CSIM_COLL_ALL_GATHER, CSI
 typedef struct {
   guint nodes, gpus; /* gpus a node, 0: all */
   const char *const *env;
+  const char *fabric, *faults; /* more members of the cluster's "fabric", more members of the cluster; NULL: none */
 } Machine;
 
 static CsimExecResult call(const Machine *m, const char *transport, gboolean packets, CsimColl coll, CsimBytes bytes) {
-  g_autofree char *target =
-      g_strdup_printf("{\"nodes\": [{\"count\": %u, \"xml\": \"dgx-h100\"}], \"fabric\": {\"transport\": \"%s\"}}", m->nodes, transport);
+  g_autofree char *target = g_strdup_printf("{\"nodes\": [{\"count\": %u, \"xml\": \"dgx-h100\"}], \"fabric\": {\"transport\": \"%s\"%s}%s}", m->nodes,
+                                            transport, m->fabric ? m->fabric : "", m->faults ? m->faults : "");
   CsimExecSpec spec = {.iters = 20, .seed = 1, .packets = packets, .no_symmetry = TRUE};
   g_autoptr(Lab) lab = lab_new(target, m->gpus, m->env, NULL, &spec);
   return lab_call(lab, coll, bytes);
@@ -41,10 +42,52 @@ static double difference(const Machine *m, const char *transport, CsimColl coll,
 static const char *const one_channel[] = {"NCCL_MIN_NCHANNELS=1", "NCCL_MAX_NCHANNELS=1", "NCCL_MAX_P2P_NCHANNELS=1", "NCCL_MIN_P2P_NCHANNELS=1",
                                           "NCCL_NVLS_ENABLE=0", "NCCL_ALGO=Ring", NULL};
 
+static const char *const several_qps[] = {"NCCL_MIN_NCHANNELS=1", "NCCL_MAX_NCHANNELS=1", "NCCL_NVLS_ENABLE=0", "NCCL_ALGO=Ring",
+                                          "NCCL_IB_QPS_PER_CONNECTION=4", NULL};
+static const char *const split_qps[] = {"NCCL_MIN_NCHANNELS=1", "NCCL_MAX_NCHANNELS=1", "NCCL_NVLS_ENABLE=0", "NCCL_ALGO=Ring",
+                                        "NCCL_IB_QPS_PER_CONNECTION=4", "NCCL_IB_SPLIT_DATA_ON_QPS=1", NULL};
+
+/* Fabrics of every kind, broken cables, several queue pairs: a ring of one GPU a node meets nobody. */
+static void test_shapes(void) {
+#define TREE ", \"kind\": \"fat-tree\", \"radix\": 8"
+  static const Machine machines[] = {
+      {8, 1, one_channel, TREE, NULL},
+      {8, 1, one_channel, ", \"kind\": \"fat-tree\", \"radix\": 8, \"tiers\": 3, \"routing\": \"static\"", NULL},
+      {8, 1, one_channel, TREE ", \"routing\": \"adaptive\"", ", \"faults\": [{\"kind\": \"link\", \"at\": \"leaf0-spine0.1\", \"rate\": 0}]"},
+      {8, 1, one_channel, TREE ", \"routing\": \"static\"", ", \"faults\": [{\"kind\": \"link\", \"at\": \"leaf0-spine0.*\", \"rate\": 0.5}]"},
+      {8, 1, one_channel, ", \"planes\": 2, \"routing\": \"ecmp\"", NULL},
+      {8, 1, one_channel, ", \"planes\": 2, \"routing\": \"adaptive\"", NULL},
+      {8, 1, one_channel, ", \"kind\": \"torus\", \"dims\": [4, 2]", NULL},
+      {8, 1, one_channel, ", \"kind\": \"torus\", \"dims\": [2, 2, 2], \"routing\": \"ecmp\"", NULL},
+      {8, 1, one_channel, ", \"kind\": \"dragonfly\", \"radix\": 12, \"routing\": \"adaptive\"", NULL},
+      {8, 1, one_channel, ", \"kind\": \"dragonfly+\", \"radix\": 16, \"routing\": \"ecmp\"", NULL},
+      {4, 1, one_channel, ", \"kind\": \"links\", \"links\": [{\"from\": \"a\", \"to\": \"b\", \"cables\": 8}], \"attach\": "
+                          "[{\"switch\": \"a\", \"hosts\": \"node[0-1]\"}, {\"switch\": \"b\", \"hosts\": \"node[2-3]\"}]", NULL},
+      {8, 1, several_qps, NULL, NULL},
+      {8, 1, split_qps, NULL, NULL},
+      {8, 1, split_qps, ", \"planes\": 2, \"routing\": \"adaptive\"", NULL},
+  };
+  for (guint m = 0; m < G_N_ELEMENTS(machines); m++)
+    for (guint f = 0; f < G_N_ELEMENTS(fabrics); f++)
+      for (CsimBytes bytes = 1 << 13; bytes <= 1 << 23; bytes <<= 5) {
+        g_test_message("%s%s", machines[m].fabric ? machines[m].fabric : "", machines[m].faults ? machines[m].faults : "");
+        double off = difference(&machines[m], fabrics[f], CSIM_COLL_ALL_REDUCE, bytes);
+        g_assert_cmpfloat(fabs(off), <, 0.02);
+      }
+}
+
+/* Messages of 1 MiB and more: a queue pair's own rate, not the adapter's. */
+static void test_stream(void) {
+  static const char *const large[] = {"NCCL_MIN_NCHANNELS=1", "NCCL_MAX_NCHANNELS=1", "NCCL_ALGO=Ring", "NCCL_PROTO=Simple", "NCCL_BUFFSIZE=16777216", NULL};
+  static const Machine machine = {2, 1, large, NULL, NULL};
+  for (guint f = 0; f < G_N_ELEMENTS(fabrics); f++)
+    g_assert_cmpfloat(fabs(difference(&machine, fabrics[f], CSIM_COLL_ALL_REDUCE, 1 << 26)), <, 0.02);
+}
+
 #define GATHER_NODES 2
 
 static void test_uncontended(void) {
-  static const Machine machines[] = {{2, 1, one_channel}, {4, 1, one_channel}, {8, 1, one_channel}, {32, 2, one_channel}};
+  static const Machine machines[] = {{2, 1, one_channel, NULL, NULL}, {4, 1, one_channel, NULL, NULL}, {8, 1, one_channel, NULL, NULL}, {32, 2, one_channel, NULL, NULL}};
   static const CsimBytes sizes[] = {1 << 13, 1 << 18, 1 << 21};
   for (guint m = 0; m < G_N_ELEMENTS(machines); m++)
     for (guint f = 0; f < G_N_ELEMENTS(fabrics); f++)
@@ -57,7 +100,7 @@ static void test_uncontended(void) {
 }
 
 static void test_default(void) {
-  static const Machine machines[] = {{2, 0, NULL}, {8, 0, NULL}};
+  static const Machine machines[] = {{2, 0, NULL, NULL, NULL}, {8, 0, NULL, NULL, NULL}};
   static const CsimBytes sizes[] = {1 << 13, 1 << 18, 1 << 23};
   guint n = 0, close = 0;
   for (guint m = 0; m < (g_test_slow() ? G_N_ELEMENTS(machines) : 1); m++)
@@ -112,6 +155,8 @@ static void test_deterministic(void) {
 int main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/packet/uncontended", test_uncontended);
+  g_test_add_func("/packet/shapes", test_shapes);
+  g_test_add_func("/packet/stream", test_stream);
   g_test_add_func("/packet/default", test_default);
   g_test_add_func("/packet/lossless", test_lossless);
   g_test_add_func("/packet/deterministic", test_deterministic);

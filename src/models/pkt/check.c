@@ -32,7 +32,7 @@ static uint64_t sum_queues(const CsimPktNet *net, const Port *port, CsimBytes (*
   for (guint c = 0; c < N_QUEUES; c++)
     for (uint32_t at = port->class[c].queue.head; at != NONE; at = pkt_packet(net, at)->next) {
       const Packet *p = pkt_packet(net, at);
-      if (p->ingress != PKT_MADE_HERE) held[p->ingress][c] += p->frame;
+      if (p->ingress != PKT_MADE_HERE) held[p->ingress][p->came_by] += p->frame;
       frames++;
     }
   return frames;
@@ -122,7 +122,7 @@ static void sum_stuck(Search *s) {
       for (uint32_t at = s->stuck[i][c] ? s->net->ports[i].class[c].queue.head : NONE; at != NONE;
            at = pkt_packet(s->net, at)->next)
         if (pkt_packet(s->net, at)->ingress != PKT_MADE_HERE)
-          s->held[pkt_packet(s->net, at)->ingress][c] += room_of(s->net, pkt_packet(s->net, at));
+          s->held[pkt_packet(s->net, at)->ingress][pkt_packet(s->net, at)->came_by] += room_of(s->net, pkt_packet(s->net, at));
 }
 
 /* Whether the account at the other end would let the queue go once only `held` bytes are left in it. */
@@ -151,37 +151,45 @@ static gboolean release_some(Search *s) {
   return any;
 }
 
-/* A stuck queue of the next node that holds frames which came from `port`; its port, or NONE. */
-static uint32_t next_stuck(const Search *s, uint32_t i, guint c) {
+/* Queues are numbered port * CSIM_PKT_CLASSES + class. */
+static gboolean holds_frames_of(const Search *s, uint32_t queue, uint32_t in, guint class) {
   const CsimPktNet *net = s->net;
-  uint32_t in = net->ports[i].peer;
-  const GArray *ports = net->nodes[net->ports[i].peer_node].ports;
-  for (guint k = 0; k < ports->len; k++) {
-    guint out = g_array_index(ports, guint, k);
-    for (uint32_t at = s->stuck[out][c] ? net->ports[out].class[c].queue.head : NONE; at != NONE;
-         at = pkt_packet(net, at)->next)
-      if (pkt_packet(net, at)->ingress == in) return out;
+  guint port = queue / CSIM_PKT_CLASSES, c = queue % CSIM_PKT_CLASSES;
+  if (!s->stuck[port][c]) return FALSE;
+  for (uint32_t at = net->ports[port].class[c].queue.head; at != NONE; at = pkt_packet(net, at)->next)
+    if (pkt_packet(net, at)->ingress == in && pkt_packet(net, at)->came_by == class) return TRUE;
+  return FALSE;
+}
+
+/* A stuck queue of the next node that holds frames which came from the given one. */
+static uint32_t next_stuck(const Search *s, uint32_t queue) {
+  const CsimPktNet *net = s->net;
+  const Port *port = &net->ports[queue / CSIM_PKT_CLASSES];
+  const GArray *ports = net->nodes[port->peer_node].ports;
+  for (guint k = 0; k < ports->len * CSIM_PKT_CLASSES; k++) {
+    uint32_t other = g_array_index(ports, guint, k / CSIM_PKT_CLASSES) * CSIM_PKT_CLASSES + k % CSIM_PKT_CLASSES;
+    if (holds_frames_of(s, other, port->peer, queue % CSIM_PKT_CLASSES)) return other;
   }
   return NONE;
 }
 
 /* Follows the waiting from a stuck queue until a port comes again: everyone in the set waits for one of it.
  */
-static char *describe(const Search *s, uint32_t i, guint c) {
-  g_autofree gboolean *seen = g_new0(gboolean, s->net->n_ports);
+static char *describe(const Search *s, uint32_t queue) {
+  g_autofree gboolean *seen = g_new0(gboolean, (gsize)s->net->n_ports * CSIM_PKT_CLASSES);
   GString *text = g_string_new(NULL);
-  while (!seen[i]) {
-    seen[i] = TRUE;
-    i = next_stuck(s, i, c);
-    g_assert(i != NONE);
+  while (!seen[queue]) {
+    seen[queue] = TRUE;
+    queue = next_stuck(s, queue);
+    g_assert(queue != NONE);
   }
-  uint32_t start = i;
+  uint32_t start = queue;
   do {
-    g_autofree char *name = csim_pkt_port_name(s->net, i);
+    g_autofree char *name = csim_pkt_port_name(s->net, queue / CSIM_PKT_CLASSES);
     g_string_append_printf(text, "%s%s", text->len ? " waits for " : "", name);
-    i = next_stuck(s, i, c);
-  } while (i != start);
-  g_string_append_printf(text, ", which waits for the first (class %u)", c);
+    queue = next_stuck(s, queue);
+  } while (queue != start);
+  g_string_append_printf(text, ", which waits for the first (class %u)", start % CSIM_PKT_CLASSES);
   return g_string_free(text, FALSE);
 }
 
@@ -198,7 +206,7 @@ static char *search(Search *s) {
   while (release_some(s));
   for (guint i = 0; i < s->net->n_ports; i++)
     for (guint c = 0; c < CSIM_PKT_CLASSES; c++)
-      if (s->stuck[i][c]) return describe(s, i, c);
+      if (s->stuck[i][c]) return describe(s, i * CSIM_PKT_CLASSES + c);
   return NULL;
 }
 

@@ -56,6 +56,8 @@ static void add_handlers(CsimPktNet *net) {
 static void free_qp(gpointer data) {
   Qp *qp = data;
   pkt_early_free(&qp->early);
+  g_free(qp->routes);
+  g_free(qp->way_back);
   g_free(qp->gaps);
   g_free(qp);
 }
@@ -134,22 +136,26 @@ static int64_t gcd(int64_t a, int64_t b) {
   return a;
 }
 
+void pkt_set_rate(Port *port, CsimRate rate) {
+  int64_t divisor = gcd(CSIM_S, rate);
+  port->ps_num = CSIM_S / divisor;
+  port->ps_den = rate / divisor;
+  port->rate = rate;
+}
+
 static void init_port(CsimPktNet *net, guint index, guint node, guint peer_node, guint peer,
                       const CsimPktCable *cable) {
-  int64_t divisor = gcd(CSIM_S, cable->rate);
   Port *port = &net->ports[index];
   memset(port, 0, sizeof *port);
-  *port = (Port){.ps_num = CSIM_S / divisor,
-                 .ps_den = cable->rate / divisor,
-                 .delay = cable->delay,
+  *port = (Port){.delay = cable->delay,
                  .node = node,
                  .peer = peer,
                  .peer_node = peer_node,
                  .is_host = net->nodes[node].is_host,
                  .peer_is_host = net->nodes[peer_node].is_host,
                  .loss = cable->loss,
-                 .rate = cable->rate,
                  .first_tx = CSIM_TIME_NEVER};
+  pkt_set_rate(port, cable->rate);
   csim_rng_init(&port->loss_rng, net->spec.seed, index, PURPOSE_LOSS);
   csim_rng_init(&port->mark_rng, net->spec.seed, index, PURPOSE_MARK);
   for (guint c = 0; c < N_QUEUES; c++) {
@@ -237,6 +243,36 @@ static gboolean take_path(const CsimPktNet *net, guint from, guint to, const gui
   return FALSE;
 }
 
+static gboolean take_way(const CsimPktNet *net, const Qp *qp, const CsimPktWay *way, Route *out, GError **error) {
+  if (!take_path(net, qp->src, qp->dst, way->port, way->n, out->port, &out->n, error)) return FALSE;
+  gboolean laned = way->lane && net->spec.kind == CSIM_PKT_IB;
+  for (guint i = 0; i < way->n; i++) out->lane[i] = laned ? way->lane[i] : (guint8)net->spec.data_class;
+  g_assert(out->port[0] == qp->path[0] && out->lane[0] == net->spec.data_class);
+  return TRUE;
+}
+
+static void take_lanes(uint32_t n, const uint16_t *port, const guint8 *lane, guint8 class, Route *out) {
+  out->n = n;
+  memcpy(out->port, port, n * sizeof *port);
+  for (guint i = 0; i < n; i++) out->lane[i] = lane ? lane[i] : class;
+}
+
+/* What is more than one path for data and one for ACKs. */
+static gboolean set_routes(const CsimPktNet *net, Qp *qp, const CsimPktQpSpec *spec, GError **error) {
+  gboolean several = qp->routing == CSIM_PKT_WAYS;
+  qp->laned = net->spec.kind == CSIM_PKT_IB && spec && (spec->lane || spec->back_lane || several);
+  if (!several && !qp->laned) return TRUE;
+  qp->n_routes = several ? spec->n_ways : 1;
+  g_assert(qp->n_routes > 0 && qp->n_routes <= CSIM_PKT_MAX_WAYS);
+  qp->routes = g_new0(Route, qp->n_routes);
+  qp->way_back = g_new0(Route, 1);
+  take_lanes(qp->n_back, qp->back, spec->back_lane, (guint8)net->spec.ack_class, qp->way_back);
+  if (!several) take_lanes(qp->n_path, qp->path, spec->lane, (guint8)net->spec.data_class, qp->routes);
+  for (guint i = 0; several && i < spec->n_ways; i++)
+    if (!take_way(net, qp, &spec->ways[i], &qp->routes[i], error)) return FALSE;
+  return TRUE;
+}
+
 static gboolean set_paths(CsimPktNet *net, Qp *qp, const CsimPktQpSpec *spec, GError **error) {
   guint16 udp_port = spec && spec->udp_port ? spec->udp_port : default_udp_port(qp->id);
   gboolean there = spec && spec->path
@@ -261,7 +297,11 @@ guint csim_pkt_add_qp(CsimPktNet *net, guint src, guint dst, const CsimPktQpSpec
   qp->stats.first_post = CSIM_TIME_NEVER;
   if (spec) qp->routing = (uint8_t)spec->routing;
   qp->any_order = qp->routing != CSIM_PKT_ONE_PATH || net->spec.recovery == CSIM_PKT_SELECTIVE;
-  if (!set_paths(net, qp, spec, error)) return NONE;
+  if (!set_paths(net, qp, spec, error) || !set_routes(net, qp, spec, error)) {
+    g_free(qp->routes);
+    g_free(qp->way_back);
+    return NONE;
+  }
   csim_rp_init(&qp->rp, &net->spec.dcqcn, net->ports[qp->path[0]].rate);
   csim_timer_init(&qp->timer, net->on_timeout, 0, qp->id, 0);
   g_ptr_array_add(net->qps, g_steal_pointer(&qp));
@@ -333,6 +373,8 @@ CsimPktPortStats csim_pkt_port_stats(CsimPktNet *net, guint index) {
 guint csim_pkt_n_ports(const CsimPktNet *net) {
   return net->n_ports;
 }
+
+int csim_pkt_mtu(const CsimPktNet *net) { return net->spec.mtu; }
 
 char *csim_pkt_port_name(const CsimPktNet *net, guint port) {
   const Port *own = &net->ports[port];

@@ -29,10 +29,13 @@ typedef struct {
   uint32_t back;    /* packets since the message's start */
   uint16_t ingress; /* port of this switch by which it came, or PKT_MADE_HERE */
   uint16_t frame;
-  uint8_t type, class, hop, flags;
+  uint8_t type : 4, came_by : 4; /* came_by: class of the ingress account that holds it */
+  uint8_t class, hop, flags;     /* hop: links started; flags: in the upper half the way (CSIM_PKT_WAYS) */
 } Packet;
 G_STATIC_ASSERT(sizeof(Packet) == 32); /* two a cache line */
 #define PKT_MADE_HERE UINT16_MAX
+#define WAY_SHIFT 4
+#define WAY_UNKNOWN 15 /* a frame before its first switch */
 
 typedef struct {
   uint32_t head, tail, packets;
@@ -107,16 +110,22 @@ typedef struct {
   int64_t size; /* bits, a power of two; 0: nothing yet */
 } Early;
 
+/* Of a queue pair that takes one of several (CSIM_PKT_WAYS), or changes lanes. */
+typedef struct {
+  uint32_t n;
+  uint16_t port[CSIM_PKT_MAX_HOPS];
+  uint8_t lane[CSIM_PKT_MAX_HOPS];
+} Route;
+
 typedef struct {
   /* sender */
   int64_t next_psn, acked_psn; /* next to send; first not acknowledged */
   int64_t end_psn, max_psn;    /* end of what is posted; end of what was sent */
   Message *current;            /* that next_psn lies in */
   CsimTime next_time;
+  CsimBytes sending;           /* bytes of the message that the last frame was of */
   QpState state;
   uint32_t next_ready, id, src, dst;
-  uint32_t n_path, n_back;
-  uint16_t path[CSIM_PKT_MAX_HOPS], back[CSIM_PKT_MAX_HOPS];
   CsimRp rp;
   CsimTimer timer;
   int retries;
@@ -135,6 +144,11 @@ typedef struct {
   uint16_t watch_handler, watch_kind;
   uint32_t watch_entity;
   CsimPktQpStats stats;
+  gboolean laned;  /* lanes change along routes and way_back */
+  uint32_t n_path, n_back, n_routes;
+  Route *routes;   /* n_routes: ways of data where there are several, or lanes change; else none */
+  Route *way_back; /* of ACKs, if lanes change */
+  uint16_t path[CSIM_PKT_MAX_HOPS], back[CSIM_PKT_MAX_HOPS];
 } Qp;
 
 /* Ports of a switch that lie on shortest paths to some node. */
@@ -197,6 +211,7 @@ static inline gboolean pkt_is_lossless(const CsimPktNet *net, const Node *node, 
 /* net.c */
 uint32_t pkt_alloc(CsimPktNet *net);
 void pkt_release(CsimPktNet *net, uint32_t index);
+void pkt_set_rate(Port *port, CsimRate rate);
 
 /* port.c */
 void pkt_enqueue(CsimPktNet *net, Port *port, guint queue, uint32_t index);
@@ -229,14 +244,22 @@ void pkt_ready(CsimPktNet *net, Qp *qp);
 const guint8 *pkt_distances_to(CsimPktNet *net, guint to);
 uint32_t pkt_choose_way(CsimPktNet *net, guint node, const Qp *qp);
 uint32_t pkt_first_way(CsimPktNet *net, guint node, const Qp *qp);
+uint32_t pkt_choose_route(CsimPktNet *net, const Qp *qp, Packet *p);
+/* The virtual lane of a frame that is at a switch, on its next link. */
+guint8 pkt_next_lane(const Qp *qp, const Packet *p);
 /* The egress port of a frame that is at a switch. */
-static inline Port *pkt_egress(CsimPktNet *net, guint node, const Qp *qp, const Packet *p) {
+static inline Port *pkt_egress(CsimPktNet *net, guint node, const Qp *qp, Packet *p) {
   if (G_LIKELY(p->type == PKT_DATA && qp->routing == CSIM_PKT_ONE_PATH)) return &net->ports[qp->path[p->hop]];
+  if (p->type == PKT_DATA && qp->routing == CSIM_PKT_WAYS) return &net->ports[pkt_choose_route(net, qp, p)];
   return &net->ports[p->type == PKT_DATA ? pkt_choose_way(net, node, qp) : qp->back[p->hop]];
 }
 /* One that it may take: for its rate. */
 static inline const Port *pkt_likely_egress(CsimPktNet *net, guint node, const Qp *qp, const Packet *p) {
   if (G_LIKELY(p->type == PKT_DATA && qp->routing == CSIM_PKT_ONE_PATH)) return &net->ports[qp->path[p->hop]];
+  if (p->type == PKT_DATA && qp->routing == CSIM_PKT_WAYS) {
+    guint way = p->flags >> WAY_SHIFT;
+    return &net->ports[qp->routes[way == WAY_UNKNOWN ? 0 : way].port[p->hop]];
+  }
   return &net->ports[p->type == PKT_DATA ? pkt_first_way(net, node, qp) : qp->back[p->hop]];
 }
 void pkt_free_ways(Node *node);

@@ -24,7 +24,8 @@
 #include "sim/engine.h"
 
 #define CSIM_PKT_CLASSES 8   /* priorities, or virtual lanes */
-#define CSIM_PKT_MAX_HOPS 12 /* links of a path */
+#define CSIM_PKT_MAX_HOPS 42 /* links of a path */
+#define CSIM_PKT_MAX_WAYS 12 /* of a queue pair */
 
 typedef enum {
   CSIM_PKT_GO_BACK_N, /* the receiver drops what is out of order and asks once for what is missing */
@@ -36,7 +37,9 @@ typedef enum {
 typedef enum {
   CSIM_PKT_ONE_PATH,  /* the queue pair's */
   CSIM_PKT_ADAPTIVE,  /* each switch: of the ports on shortest paths the one with the fewest bytes to send; equal ones in turn */
-  CSIM_PKT_SPRAY      /* each switch: those ports in turn, whatever they hold */
+  CSIM_PKT_SPRAY,     /* each switch: those ports in turn, whatever they hold */
+  CSIM_PKT_WAYS       /* the first switch, frame by frame: of given ways the one with the fewest bytes to send at its first port times its
+                       * length, as UGAL with what a switch knows by itself (Kim, Dally, Scott, Abts, ISCA 2008); ties to the first */
 } CsimPktRouting;
 
 typedef struct {
@@ -50,6 +53,8 @@ typedef struct {
   CsimTime ack_timeout; /* retransmission timer; CSIM_TIME_NEVER: none */
   int retry_count;      /* time-outs without progress before the queue pair fails; verbs: 7 at most */
   int64_t window;       /* packets in flight per queue pair; 0: no limit */
+  CsimRate qp_rate;     /* payload bytes/s that a queue pair sends of a message of qp_from bytes and more; 0: no limit */
+  CsimBytes qp_from;
   gboolean dcqcn_on;
   CsimDcqcn dcqcn;
   CsimTime cnp_interval;      /* least time between two CNPs of a queue pair */
@@ -109,12 +114,23 @@ guint csim_pkt_add_switch(CsimPktNet *net, const char *name, const CsimPktSwitch
 /* A cable; returns a's port, and b's is the next one. A host takes one cable. Before the first queue pair. */
 guint csim_pkt_connect(CsimPktNet *net, guint a, guint b, const CsimPktCable *cable);
 
+/* A way from host to host: egress ports from the source on; lane: the virtual lane on each (InfiniBand; elsewhere ignored), NULL: the class of
+ * what is sent. The first link's is the class of data. */
+typedef struct {
+  guint n;
+  const guint *port;
+  const guint8 *lane;
+} CsimPktWay;
+
 typedef struct {
   guint16 udp_port;  /* ECMP entropy; 0: from the queue pair's numbers as Linux does */
   const guint *path; /* egress ports from the source on, instead of shortest paths with ECMP; NULL: none */
   guint n_path;
   const guint *back; /* the same for ACKs, from the destination on */
   guint n_back;
+  const guint8 *lane, *back_lane; /* of path and back, as CsimPktWay's; NULL: none changes */
+  const CsimPktWay *ways;         /* for CSIM_PKT_WAYS: all with the same first port, path's; copied */
+  guint n_ways;                   /* at most CSIM_PKT_MAX_WAYS */
   /* Other than ONE_PATH: frames overtake each other; the receiver places them where they belong (RDMA WRITE carries addresses), keeps count,
    * and never takes a gap for a loss: what is lost waits for the time-out. path then gives the first link only. */
   CsimPktRouting routing;
@@ -138,6 +154,10 @@ void csim_pkt_send_at(CsimPktNet *net, CsimTime at, guint qp, CsimBytes bytes, u
 /* From now on fires (handler, kind, entity, number) whenever a message is complete at the receiver: number
  * counts them from 0. */
 void csim_pkt_watch(CsimPktNet *net, guint qp, uint16_t handler, uint16_t kind, uint32_t entity);
+/* Nothing starts on the port's link before `until`: a cable that is down. A frame on the wire goes on. */
+void csim_pkt_hold(CsimPktNet *net, guint port, CsimTime until);
+/* Frames that start from now on run at that rate. */
+void csim_pkt_set_rate(CsimPktNet *net, guint port, CsimRate rate);
 /* RoCE: the NIC of a host pauses a class of its link for ever, or stops doing so: a stuck receiver. */
 void csim_pkt_host_pause(CsimPktNet *net, guint host, guint class, gboolean on);
 
@@ -174,6 +194,7 @@ typedef struct {
 } CsimPktPortStats;
 CsimPktPortStats csim_pkt_port_stats(CsimPktNet *net, guint port);
 guint csim_pkt_n_ports(const CsimPktNet *net);
+int csim_pkt_mtu(const CsimPktNet *net);
 char *csim_pkt_port_name(const CsimPktNet *net, guint port); /* "leaf0 -> spine3", with "#2" for the third of several cables between the two; caller frees */
 /* Frames put on links so far. */
 uint64_t csim_pkt_hops(const CsimPktNet *net);

@@ -174,11 +174,22 @@ void pkt_kick(CsimPktNet *net, Port *port) {
   csim_engine_at(net->engine, port->busy_until, net->on_free, 0, (uint32_t)(port - net->ports), 0);
 }
 
+void csim_pkt_hold(CsimPktNet *net, guint index, CsimTime until) {
+  Port *port = &net->ports[index];
+  if (port->busy_until >= until) return;
+  port->busy_until = net->loads[index].busy_until = until;
+  if (port->free_pending) return; /* looked at when the frame under way is out, see pkt_on_free */
+  port->free_pending = TRUE;
+  csim_engine_at(net->engine, until, net->on_free, 0, index, 0);
+}
+
+void csim_pkt_set_rate(CsimPktNet *net, guint index, CsimRate rate) { pkt_set_rate(&net->ports[index], rate); }
+
 void pkt_on_free(CsimEngine *engine, void *owner, const CsimEvent *event) {
   CsimPktNet *net = owner;
   Port *port = &net->ports[event->entity];
   port->free_pending = FALSE;
-  serve(net, port);
+  pkt_kick(net, port);
 }
 
 /* ---- being paused ---- */

@@ -1,5 +1,6 @@
 /* models/pkt/sender.c - the sending half of a NIC: messages into frames, pacing, acknowledgements,
  * retransmission. */
+#include "base/units.h"
 #include "models/pkt/pkt-private.h"
 
 #include <math.h>
@@ -90,7 +91,7 @@ static uint32_t make_frame(CsimPktNet *net, const Qp *qp, const Message *message
                                      .type = PKT_DATA,
                                      .class = (uint8_t)net->spec.data_class,
                                      .hop = 1,
-                                     .flags = (ask ? PKT_ACK_REQUEST : 0) | (last ? PKT_LAST : 0),
+                                     .flags = (uint8_t)((ask ? PKT_ACK_REQUEST : 0) | (last ? PKT_LAST : 0) | WAY_UNKNOWN << WAY_SHIFT),
                                      .back = (uint32_t)back};
   return index;
 }
@@ -128,6 +129,7 @@ static uint32_t next_of_gaps(CsimPktNet *net, Qp *qp) {
   while (message->end <= psn) message = message->next;
   qp->stats.packets++;
   qp->stats.resent++;
+  qp->sending = message->bytes;
   arm_timeout(net, qp);
   return make_frame(net, qp, message, psn);
 }
@@ -144,18 +146,21 @@ static void count_sent(CsimPktNet *net, Qp *qp) {
 static uint32_t next_frame(CsimPktNet *net, Qp *qp) {
   if (qp->n_gaps) return next_of_gaps(net, qp);
   uint32_t index = make_frame(net, qp, qp->current, qp->next_psn);
+  qp->sending = qp->current->bytes;
   count_sent(net, qp);
   return index;
 }
 
-/* When the next frame may start: the wire's pace, or the reaction point's. */
+/* When the next frame may start: the wire's pace, the queue pair's own, or the reaction point's. */
 static void pace(CsimPktNet *net, Qp *qp, const Port *port, int frame) {
   CsimTime now = csim_engine_now(net->engine);
   int wire = csim_pkt_wire(net->spec.kind, frame);
   CsimTime time = pkt_wire_time(port, wire);
+  if (net->spec.qp_rate > 0 && qp->sending >= net->spec.qp_from)
+    time = MAX(time, csim_rate_time(net->spec.qp_rate, MIN(frame, net->spec.mtu)));
   if (net->spec.dcqcn_on && qp->rp.limited) {
     double rate = csim_rp_rate(&qp->rp, now);
-    if (rate < qp->rp.line) time = (CsimTime)ceil(wire * 1e12 / rate);
+    if (rate < qp->rp.line) time = MAX(time, (CsimTime)ceil(wire * 1e12 / rate));
     csim_rp_sent(&qp->rp, now, frame);
   }
   qp->next_time = now + time;

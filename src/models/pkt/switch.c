@@ -67,7 +67,7 @@ static gboolean admit_lossy(Node *node, const Port *out, const Packet *p) {
 }
 
 gboolean pkt_admit(CsimPktNet *net, Node *node, Port *in, Port *out, Packet *p) {
-  Class *account = &in->class[p->class];
+  Class *account = &in->class[p->came_by];
   if (net->spec.kind == CSIM_PKT_ROCE) {
     gboolean ok =
         pkt_is_lossless(net, node, p->class) ? admit_lossless(net, node, in, p) : admit_lossy(node, out, p);
@@ -93,9 +93,9 @@ static void mark(const Node *node, Port *out, Packet *p) {
 
 void pkt_free_room(CsimPktNet *net, Node *node, Packet *p) {
   Port *in = &net->ports[p->ingress];
-  in->class[p->class].held -= p->frame;
+  in->class[p->came_by].held -= p->frame;
   if (net->spec.kind == CSIM_PKT_IB)
-    pkt_give_credit(net, in, p->class, p->frame, csim_engine_now(net->engine));
+    pkt_give_credit(net, in, p->came_by, p->frame, csim_engine_now(net->engine));
   else if (pkt_is_lossless(net, node, p->class))
     leave_lossless(net, node, in, p);
   else
@@ -121,6 +121,8 @@ void pkt_on_arrive(CsimEngine *engine, void *owner, const CsimEvent *event) {
   link->flying_bytes -= wire;
   in->rx_packets++;
   in->rx_bytes += wire;
+  p->came_by = p->class;
+  if (G_UNLIKELY(qp->laned)) p->class = pkt_next_lane(qp, p);
   p->hop++;
   p->ingress = (uint16_t)event->entity;
   int max_frame = net->nodes[in->node].sw.max_frame;

@@ -93,4 +93,32 @@ uint32_t pkt_choose_way(CsimPktNet *net, guint node, const Qp *qp) {
   return ways->port[pick];
 }
 
+/* Bytes to send at its first port times its length; a cable of half the rate weighs twice. */
+static double cost_of(const CsimPktNet *net, const Route *r, guint hop, CsimTime now) {
+  const Port *port = &net->ports[r->port[hop]];
+  return (double)(load_of(&net->loads[r->port[hop]], now) + 1) * (double)(r->n - 1) / (double)port->rate;
+}
+
+uint32_t pkt_choose_route(CsimPktNet *net, const Qp *qp, Packet *p) {
+  guint way = p->flags >> WAY_SHIFT;
+  if (way == WAY_UNKNOWN) {
+    CsimTime now = csim_engine_now(net->engine);
+    double least = cost_of(net, &qp->routes[0], p->hop, now);
+    way = 0;
+    for (guint i = 1; i < qp->n_routes; i++) {
+      double cost = cost_of(net, &qp->routes[i], p->hop, now);
+      if (cost >= least) continue;
+      least = cost;
+      way = i;
+    }
+    p->flags = (uint8_t)((p->flags & ((1u << WAY_SHIFT) - 1)) | way << WAY_SHIFT);
+  }
+  return qp->routes[way].port[p->hop];
+}
+
+guint8 pkt_next_lane(const Qp *qp, const Packet *p) {
+  if (p->type != PKT_DATA) return qp->way_back->lane[p->hop];
+  return qp->routes[qp->routing == CSIM_PKT_WAYS ? p->flags >> WAY_SHIFT : 0].lane[p->hop];
+}
+
 uint32_t pkt_first_way(CsimPktNet *net, guint node, const Qp *qp) { return ways_to(net, node, qp->dst)->port[0]; }

@@ -156,11 +156,96 @@ static void test_spray_with_loss(void) {
   clear(&bed);
 }
 
+/* A ring of four switches with a host each, every flow two cables on clockwise: cables are 8, 10, 12, 14 (from switch i to the next). */
+enum { RING = 4 };
+static void ring(Bed *bed, const CsimPktSpec *spec, guint ways, gboolean lanes) {
+  CsimPktSwitch sw = {0};
+  CsimPktCable cable = {100 * GBPS, 100 * CSIM_NS, 0};
+  *bed = (Bed){.engine = csim_engine_new(CSIM_QUEUE_RADIX)};
+  bed->handler = csim_engine_add_handler(bed->engine, "done", on_event, bed);
+  bed->net = csim_pkt_net_new(bed->engine, spec);
+  for (guint i = 0; i < RING; i++) csim_pkt_add_host(bed->net, "host");
+  for (guint i = 0; i < RING; i++) csim_pkt_add_switch(bed->net, "switch", &sw);
+  for (guint i = 0; i < RING; i++) csim_pkt_connect(bed->net, i, RING + i, &cable);
+  for (guint i = 0; i < RING; i++) csim_pkt_connect(bed->net, RING + i, RING + (i + 1) % RING, &cable);
+  for (guint i = 0; i < RING; i++) {
+    guint on = (i + 1) % RING, end = (i + 2) % RING, behind = (i + RING - 1) % RING;
+    guint there[] = {2 * i, 2 * (RING + i), 2 * (RING + on), 2 * end + 1}, other[] = {2 * i, 2 * (RING + behind) + 1, 2 * (RING + end) + 1, 2 * end + 1};
+    guint back[] = {2 * end, 2 * (RING + on) + 1, 2 * (RING + i) + 1, 2 * i + 1};
+    guint8 lane[] = {0, 0, on == 0, on == 0}, none[4] = {0};
+    CsimPktWay both[] = {{4, there, none}, {4, other, none}};
+    CsimPktQpSpec flow = {.path = there, .n_path = 4, .back = back, .n_back = 4};
+    if (lanes) flow.lane = lane;
+    if (ways > 1) flow.routing = CSIM_PKT_WAYS, flow.ways = both, flow.n_ways = ways;
+    guint qp = csim_pkt_add_qp(bed->net, i, end, &flow, NULL);
+    csim_pkt_send(bed->net, qp, 4 << 20, bed->handler, DONE, qp, 0);
+  }
+  csim_engine_run(bed->engine, CSIM_TIME_NEVER, 0);
+}
+
+/* Buffers that wait in a circle stand still; a second lane from the first switch on breaks it. */
+static void test_lanes(void) {
+  CsimPktSpec spec = csim_pkt_spec_ib();
+  spec.vl_buffer = 16 * 1024;
+  spec.ack_class = 2;
+  spec.ack_timeout = 5 * CSIM_MS;
+  Bed bed;
+  ring(&bed, &spec, 1, FALSE);
+  g_assert_nonnull(csim_pkt_deadlock(bed.net));
+  clear(&bed);
+  ring(&bed, &spec, 1, TRUE);
+  g_assert_null(csim_pkt_deadlock(bed.net));
+  g_assert_cmpuint(bed.done, ==, RING);
+  clear(&bed);
+}
+
+/* One way: two flows on every cable clockwise. Of two ways each frame takes the emptier one: nearly the adapters' rate. */
+static void test_given_ways(void) {
+  double time[3];
+  for (guint ways = 1; ways <= 2; ways++) {
+    CsimPktSpec spec = csim_pkt_spec_ib();
+    Bed bed;
+    ring(&bed, &spec, ways, TRUE);
+    g_assert_cmpuint(bed.done, ==, RING);
+    time[ways] = (double)bed.done_at * 1e-12 * 100 * GBPS * csim_pkt_ceiling(spec.kind, spec.mtu) / (4 << 20);
+    clear(&bed);
+  }
+  g_test_message("one way %.3f, two ways %.3f of the time alone", time[1], time[2]);
+  g_assert_cmpfloat(time[1], >, 1.95);
+  g_assert_cmpfloat(time[2], <, 1.15);
+}
+
+/* A cable that is down for a while, and then slow, costs just that. */
+static void test_hold(void) {
+  CsimPktSpec spec = csim_pkt_spec_roce();
+  CsimTime end[3];
+  for (guint k = 0; k < 3; k++) {
+    Bed bed;
+    leaf_spine(&bed, &spec, 0);
+    guint qp = csim_pkt_add_qp(bed.net, 0, 1, NULL, NULL);
+    csim_pkt_send(bed.net, qp, 1 << 20, bed.handler, DONE, qp, 0);
+    csim_engine_run(bed.engine, 10 * CSIM_US, 0);
+    if (k == 1) csim_pkt_hold(bed.net, 3, 60 * CSIM_US);
+    if (k == 2) csim_pkt_set_rate(bed.net, 3, 200 * GBPS);
+    csim_engine_run(bed.engine, CSIM_TIME_NEVER, 0);
+    end[k] = bed.done_at;
+    clear(&bed);
+  }
+  double line = (double)(1 << 20) / (400.0 * GBPS * csim_pkt_ceiling(CSIM_PKT_ROCE, 4096)) * 1e12;
+  g_assert_cmpfloat((double)(end[1] - end[0]), >, 49.8e6);
+  g_assert_cmpfloat((double)(end[1] - end[0]), <, 50.1e6);
+  g_assert_cmpfloat((double)(end[2] - end[0]), >, line - 10.0 * CSIM_US);
+  g_assert_cmpfloat((double)(end[2] - end[0]), <, line);
+}
+
 int main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/pkt/ways/spread", test_spread);
   g_test_add_func("/pkt/ways/deterministic", test_deterministic);
   g_test_add_func("/pkt/ways/selective", test_selective);
   g_test_add_func("/pkt/ways/spray-with-loss", test_spray_with_loss);
+  g_test_add_func("/pkt/ways/lanes", test_lanes);
+  g_test_add_func("/pkt/ways/given", test_given_ways);
+  g_test_add_func("/pkt/ways/hold", test_hold);
   return g_test_run();
 }
