@@ -3,7 +3,6 @@
 
 #include "base/file.h"
 #include "base/hash.h"
-#include "collsim/version.h"
 #include "models/catalogue.h"
 
 #include <stdlib.h>
@@ -316,7 +315,7 @@ uint64_t csim_constants_digest(void) {
 }
 
 uint64_t csim_description_key(const CsimDescription *d, const CsimExperiment *e) {
-  uint64_t hash = csim_hash_bytes(CSIM_HASH_INIT, COLLSIM_VERSION, sizeof COLLSIM_VERSION);
+  uint64_t hash = csim_hash_bytes(CSIM_HASH_INIT, csim_model_digest, strlen(csim_model_digest));
   hash = csim_hash_u64(hash, csim_constants_digest());
   hash = csim_hash_u32(hash, 2 * e->links + (e->links_of_fabric ? 1 : 0)); /* what is kept of a row */
   hash = csim_hash_bytes(hash, d->text, strlen(d->text));

@@ -110,7 +110,9 @@ void csim_description_free(CsimDescription *d);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CsimDescription, csim_description_free)
 /* The description as settings of a run. CSIM_ERROR_VALUE names the setting. */
 CsimRunArgs *csim_description_args(const CsimDescription *d, GError **error);
-/* Digest of everything that decides the result: version, constants, description, contents of the files it names. */
+/* Of the sources that this program's model was built from, as 16 hex digits: changes when the model does (tools/source-digest.py). */
+extern const char csim_model_digest[];
+/* Digest of everything that decides the result: model, constants, description, contents of the files it names. */
 uint64_t csim_description_key(const CsimDescription *d, const CsimExperiment *e);
 /* Of the constants that are compiled in, which are the same for every point; computed once. */
 uint64_t csim_constants_digest(void);

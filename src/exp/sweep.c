@@ -190,6 +190,7 @@ static gboolean write_provenance(const CsimSweep *s, GError **error) {
   csim_jsonw_member_string(text, "collsim", COLLSIM_VERSION);
   csim_jsonw_member_string(text, "experiment", s->e->name);
   csim_jsonw_member_digest(text, "experiment_digest", s->e->digest);
+  csim_jsonw_member_string(text, "model_digest", csim_model_digest);
   csim_jsonw_member_digest(text, "catalogue_digest", csim_constants_digest());
   csim_jsonw_member_int(text, "points", s->keys->len);
   csim_jsonw_member_digest(text, "results_digest", results);
