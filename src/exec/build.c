@@ -5,6 +5,9 @@
 #include "exec/exec-private.h"
 #include "models/prune.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #define SM_CAPACITY INT64_C(1000000000000) /* a block has 1e12 ps of work in a second; flows weigh ps a byte */
 
 static uint32_t note_link(CsimExec *x, uint32_t machine_link, CsimRate capacity, double softness) {
@@ -49,7 +52,7 @@ static gboolean shares_block(const CsimExec *x, const Rank *r, CsimRole role) {
 
 static void add_lane(CsimExec *x, GArray *lanes, CsimLane id, uint32_t block, uint32_t sm_link) {
   Lane l = {.rank = (uint32_t)id.rank, .channel = (uint16_t)id.channel, .block = block, .sm_link = sm_link, .flow_hint = CSIM_FLUID_HINT_NONE,
-            .state = LANE_DONE};
+            .gpu = x->ranks[id.rank].gpu};
   l.role = (uint8_t)csim_plan_role(x->plan, id);
   l.n_recv = (uint16_t)csim_plan_n_peers(x->plan, id, FALSE);
   l.n_send = (uint16_t)csim_plan_n_peers(x->plan, id, TRUE);
@@ -334,14 +337,27 @@ static void prune(CsimExec *x) {
   for (guint i = 0; i < x->ways->len; i++) g_array_index(x->ways, Way, i).n_links = (uint16_t)spans[k++].n;
 }
 
+/* The same bytes from a cache line's start on. (g_malloc is malloc: one free serves both.) */
+static void *align(void *array, gsize bytes) {
+  void *aligned;
+  if (posix_memalign(&aligned, 64, MAX(bytes, 64)) != 0) g_error("out of memory: %" G_GSIZE_FORMAT " bytes", bytes);
+  if (array) memcpy(aligned, array, bytes);
+  else memset(aligned, 0, bytes);
+  g_free(array);
+  return aligned;
+}
+
 /* What the run itself needs, once lanes, connections and links are those to simulate. */
 static void make_state(CsimExec *x) {
   x->work = g_new(uint32_t, x->n_lanes);
-  x->in_work = g_new0(uint8_t, x->n_lanes);
+  x->state = g_malloc(x->n_lanes);
+  memset(x->state, LANE_DONE, x->n_lanes);
+  x->lanes = align(x->lanes, x->n_lanes * sizeof(Lane));
+  x->conns = align(x->conns, x->n_conns * sizeof(Conn));
+  x->nets = align(x->nets, x->n_nets * sizeof(Net));
   x->cap = (uint32_t)(x->proto.slots / x->proto.slice_steps);
   g_assert(x->cap > 0 && x->cap <= SLOTS && (x->cap & (x->cap - 1)) == 0);
-  x->slots = g_new0(Slot, (gsize)x->n_conns * x->cap);
-  if (x->choice.proto != CSIM_PROTO_SIMPLE) x->full = g_new0(CsimTime, (gsize)x->n_conns * x->cap);
+  x->slots = align(NULL, (gsize)x->n_conns * x->cap * sizeof(Slot));
   for (guint i = 0; i < x->link_rates->len; i++) {
     const CsimPruneLink *rates = &g_array_index(x->link_rates, CsimPruneLink, i);
     csim_fluid_add_link(x->fluid, NULL, rates->capacity, rates->softness);
@@ -410,8 +426,7 @@ void exec_unbuild(CsimExec *x) {
   g_clear_pointer(&x->blocks, g_free);
   g_clear_pointer(&x->conns, g_free);
   g_clear_pointer(&x->slots, g_free);
-  g_clear_pointer(&x->full, g_free);
   g_clear_pointer(&x->nets, g_free);
   g_clear_pointer(&x->work, g_free);
-  g_clear_pointer(&x->in_work, g_free);
+  g_clear_pointer(&x->state, g_free);
 }

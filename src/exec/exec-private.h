@@ -19,12 +19,14 @@
 #define SLOTS 8 /* NCCL_STEPS */
 #define NO_INDEX UINT32_MAX
 
-typedef enum { LANE_WAIT, LANE_FLOWING, LANE_DRAIN, LANE_BARRIER, LANE_DONE } LaneState;
+/* An input that becomes known may wake a lane that waits for data or credit (WAIT) or for its sender's last line (DRAIN). */
+typedef enum { LANE_WAIT, LANE_DRAIN, LANE_FLOWING, LANE_BARRIER, LANE_DONE } LaneState;
+#define LANE_QUEUED 0x80 /* with a state: the lane is in CsimExec.work */
 
 /* Where a lane's time goes; indices of Lane.spent. */
 enum { SPENT_LAUNCH, SPENT_OVERHEAD, SPENT_COPY, SPENT_LINK, SPENT_WAIT_DATA, SPENT_WAIT_CREDIT, SPENT_N };
 
-/* 56 bytes, so that a connection and its slots are two cache lines each way: the run's working set is lanes and connections. */
+/* The run's working set is lanes, connections and slots; each lies on as few cache lines as it can. A connection is one. */
 typedef struct {
   uint32_t tx_lane, rx_lane;
   uint32_t sent;     /* operations that the sender has begun to give away */
@@ -38,38 +40,48 @@ typedef struct {
   uint8_t kind;      /* CsimConnKind; SELF for NVLS groups too */
   uint8_t tag;       /* of the plan */
   CsimTime latency;  /* of the wire, beyond the flag latency of the GPU model */
+  uint64_t reserved;
 } Conn;
+G_STATIC_ASSERT(sizeof(Conn) == 64);
 
 /* When operation k of a connection is visible to the receiver, and when its slot is back at the sender: entry k % CsimExec.cap of the
  * connection's slots. `full` (LL, LL128): when its last line is visible. */
-typedef struct { CsimTime visible, credit; } Slot;
+typedef struct { CsimTime visible, full, credit, reserved; } Slot;
+G_STATIC_ASSERT(sizeof(Slot) == 32);
 
+/* In the order of use: two cache lines for the operation, one for its primitive's account, the cursor. */
 typedef struct {
-  /* Touched by every operation: */
   CsimTime free, start;      /* when the worker is free; start of the operation at hand */
   CsimTime ready;            /* latest of the inputs looked at so far */
   CsimTime duration;         /* of the operation at hand, were it alone */
   CsimTime overhead;         /* of it, before jitter */
   CsimBytes cost_bytes;      /* that duration, overhead and sm_ps are for; -1 when the primitive has changed */
-  CsimBytes left, slice, bytes; /* of the primitive: still to do, slice size; of the operation */
-  uint32_t rank, recv, send; /* recv, send: first entry in CsimExec.lane_conns */
-  int32_t recv_peer, send_peer; /* of the primitive */
+  CsimBytes bytes;           /* of the operation */
   uint32_t ops;              /* operations done in this kernel */
+  uint16_t input;            /* the next one to look at; NO_OP: there is no operation at hand */
+  uint8_t slices;            /* of the primitive still to do */
+  uint8_t waits_credit;      /* the latest input was a credit */
+
+  CsimBytes left, slice;     /* of the primitive: still to do, slice size */
+  int32_t recv_peer, send_peer; /* of the primitive */
+  uint16_t flags, more;      /* of the primitive */
   float sm_ps;               /* of the operation at hand, see CsimOpCost */
   uint32_t sm_link;          /* fluid link of a block shared with another lane, or NO_INDEX */
   uint32_t flow_hint;        /* csim_fluid_start_at's */
+  uint32_t recv, send;       /* first entry in CsimExec.lane_conns */
   uint16_t n_recv, n_send, channel;
-  uint16_t input;            /* the next one to look at; NO_OP: there is no operation at hand */
-  uint16_t flags, more;      /* of the primitive */
-  uint8_t role, state;
-  uint8_t slices;            /* of the primitive still to do */
-  uint8_t waits_credit;      /* the latest input was a credit */
+  uint8_t role;
+  uint8_t reserved;
+  uint32_t rank, block;      /* block: index in CsimExec.blocks */
+
   CsimTime spent[SPENT_N];
-  /* Rarely: */
   CsimTime flow_end;         /* LANE_DRAIN: when the operation ended but for the sender's last byte */
-  uint32_t block;            /* index in CsimExec.blocks */
+  uint32_t gpu;              /* the rank's */
   CsimPlanCursor cursor;
+  uint64_t padding[6];
 } Lane;
+G_STATIC_ASSERT(sizeof(Lane) % 64 == 0 &&
+                G_STRUCT_OFFSET(Lane, left) == 64 && G_STRUCT_OFFSET(Lane, spent) == 128);
 #define NO_OP UINT16_MAX
 
 typedef struct {
@@ -156,7 +168,6 @@ struct CsimExec {
   Lane *lanes;
   Conn *conns;
   Slot *slots;                 /* cap for each connection */
-  CsimTime *full;              /* the same, LL and LL128 only */
   uint32_t cap;                /* operations in flight on a connection: slots / slice steps, a power of two */
   Net *nets;
   GArray *ways;                /* Way, of connections with several queue pairs */
@@ -176,7 +187,7 @@ struct CsimExec {
   uint32_t *link_rep;          /* entry of machine_of -> fluid link that behaves like it, NO_INDEX for none; NULL: itself (collapse.h) */
   uint32_t *work;              /* lanes to look at: ring buffer, one entry a lane */
   uint32_t work_head, work_n;
-  uint8_t *in_work;            /* per lane */
+  uint8_t *state;              /* per lane: LaneState, with LANE_QUEUED. All of them fit a cache, which lanes do not */
   uint32_t ranks_done;
   Draw *draws;                 /* DRAWS; key 0: none */
   uint32_t trace_names[16], trace_rate; /* by the primitive's flags */
@@ -199,17 +210,24 @@ CsimGpuRef exec_gpu_of(const CsimExec *x, uint32_t rank);
 gboolean exec_set_net_buffers(CsimExec *x, Conn *c, const CsimConn *how, CsimGpuRef from, CsimGpuRef to, GError **error);
 gboolean exec_needs_flush(const CsimExec *x, uint32_t rx_rank, const CsimConn *how);
 
-/* Entry of operation k of a connection in slots and full. */
+/* Entry of operation k of a connection in slots. */
 static inline uint32_t exec_slot(const CsimExec *x, const Conn *c, uint32_t k) {
   return (uint32_t)(c - x->conns) * x->cap + (k & (x->cap - 1));
 }
 
 /* lane.c */
 void exec_lane_kernel(CsimExec *x, uint32_t lane, CsimTime start); /* a kernel begins on this lane */
-void exec_poke(CsimExec *x, uint32_t lane);                        /* an input became known */
+void exec_push_work(CsimExec *x, uint32_t lane);                   /* unless it is there */
 void exec_drain_work(CsimExec *x);
 void exec_lane_event(CsimExec *x, const CsimEvent *event);
 double exec_jitter(CsimExec *x, const Lane *lane);
+/* An input became known. */
+static inline void exec_poke(CsimExec *x, uint32_t lane) {
+  if (x->state[lane] <= LANE_DRAIN) exec_push_work(x, lane);
+}
+
+/* ahead.c */
+void exec_look_ahead(void *owner, const CsimEvent *events, guint n);
 
 /* net.c */
 void exec_net_post(CsimExec *x, uint32_t net, CsimTime kernel_done, CsimBytes wire_bytes);

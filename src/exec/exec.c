@@ -170,9 +170,9 @@ static void start_kernels(CsimExec *x) {
 static void report_deadlock(const CsimExec *x) {
   for (uint32_t i = 0, said = 0; i < x->n_lanes && said < 10; i++) {
     const Lane *l = &x->lanes[i];
-    if (l->state == LANE_DONE) continue;
+    if (x->state[i] == LANE_DONE) continue;
     said++;
-    g_critical("rank %u channel %u role %u waits in state %u at input %u of operation %u", l->rank, l->channel, l->role, l->state, l->input, l->ops);
+    g_critical("rank %u channel %u role %u waits in state %u at input %u of operation %u", l->rank, l->channel, l->role, x->state[i], l->input, l->ops);
   }
   g_error("dead-lock in %s %s", csim_coll_name(x->call->coll), csim_algo_name(x->choice.algo));
 }
@@ -296,6 +296,7 @@ static gboolean build(CsimExec *x, const CsimCall *call, GError **error) {
   x->engine = csim_engine_new(x->spec.queue);
   x->fluid = csim_fluid_new(x->engine);
   x->handler = csim_engine_add_handler(x->engine, "exec", on_event, x);
+  csim_engine_set_ahead(x->engine, x->handler, exec_look_ahead);
   csim_engine_set_interrupt(x->engine, x->spec.interrupt);
   csim_engine_set_digest(x->engine, x->spec.digest);
   memset(x->fluid_of, 0xff, csim_machine_n_links(x->spec.machine) * sizeof *x->fluid_of);

@@ -18,21 +18,23 @@ static guint sends(const Lane *l, uint32_t *first) { return used(l->send, l->n_s
 
 static Conn *conn_at(CsimExec *x, uint32_t i) { return &x->conns[g_array_index(x->lane_conns, uint32_t, i)]; }
 
-static void push_work(CsimExec *x, uint32_t lane) {
-  if (x->in_work[lane]) return;
-  x->in_work[lane] = 1;
+void exec_push_work(CsimExec *x, uint32_t lane) {
+  if (x->state[lane] & LANE_QUEUED) return;
+  x->state[lane] |= LANE_QUEUED;
   uint32_t tail = x->work_head + x->work_n++;
   x->work[tail >= x->n_lanes ? tail - x->n_lanes : tail] = lane;
 }
 
-void exec_poke(CsimExec *x, uint32_t lane) {
-  LaneState s = x->lanes[lane].state;
-  if (s == LANE_WAIT || s == LANE_DRAIN) push_work(x, lane);
+static LaneState state_of(const CsimExec *x, const Lane *l) { return x->state[l - x->lanes] & ~LANE_QUEUED; }
+
+static void set_state(CsimExec *x, const Lane *l, LaneState s) {
+  uint8_t *state = &x->state[l - x->lanes];
+  *state = (uint8_t)((*state & LANE_QUEUED) | s);
 }
 
 /* Uniform in [1 - jitter, 1 + jitter), the same for equivalent lanes of all ranks: keyed by channel, role and operation. */
 double exec_jitter(CsimExec *x, const Lane *l) {
-  double amplitude = x->costs[x->ranks[l->rank].gpu].gpu->jitter;
+  double amplitude = x->costs[l->gpu].gpu->jitter;
   if (amplitude == 0) return 1;
   uint64_t entity = ((uint64_t)l->channel << 8) | l->role;
   uint64_t key = entity << 32 | (uint64_t)(l->ops + 1);
@@ -77,18 +79,18 @@ static void begin_op(Lane *l) {
 /* The lane waits for the others of its block or rank; the last to come releases all. */
 static void enter_barrier(CsimExec *x, Lane *l, gboolean kernel_end) {
   Group *g = kernel_end ? &x->ranks[l->rank].all : &x->blocks[l->block];
-  l->state = LANE_BARRIER;
+  set_state(x, l, LANE_BARRIER);
   g->time = MAX(g->time, l->free);
   if (++g->arrived < g->n_lanes) return;
   g->arrived = 0;
   for (uint32_t i = g->first_lane; i < g->first_lane + g->n_lanes; i++) {
     Lane *o = &x->lanes[i];
-    CsimTime lag = kernel_end ? x->costs[x->ranks[o->rank].gpu].start : 0;
+    CsimTime lag = kernel_end ? x->costs[o->gpu].start : 0;
     o->spent[SPENT_WAIT_DATA] += g->time - o->free;
     o->spent[SPENT_LAUNCH] += lag;
     o->free = g->time + lag;
-    o->state = LANE_WAIT;
-    push_work(x, i);
+    set_state(x, o, LANE_WAIT);
+    exec_push_work(x, i);
   }
 }
 
@@ -97,7 +99,7 @@ static gboolean next_op(CsimExec *x, Lane *l) {
   while (l->slices == 0) {
     CsimPrim prim;
     if (!csim_plan_next(x->plan, &l->cursor, &prim)) {
-      l->state = LANE_DONE;
+      set_state(x, l, LANE_DONE);
       return FALSE;
     }
     if (prim.flags & (CSIM_PRIM_BATCH_END | CSIM_PRIM_KERNEL_END)) {
@@ -126,7 +128,7 @@ static void kernel_done(CsimExec *x, Lane *l) {
 
 void exec_lane_kernel(CsimExec *x, uint32_t lane, CsimTime start) {
   Lane *l = &x->lanes[lane];
-  const CsimCost *cost = &x->costs[x->ranks[l->rank].gpu];
+  const CsimCost *cost = &x->costs[l->gpu];
   CsimLane id = l->cursor.lane;
   csim_plan_start(x->plan, id, &l->cursor);
   CsimTime lag = cost->start + l->channel * cost->gpu->stagger + x->ranks[l->rank].hand_out;
@@ -135,9 +137,9 @@ void exec_lane_kernel(CsimExec *x, uint32_t lane, CsimTime start) {
   l->ops = 0;
   l->slices = 0;
   l->cost_bytes = -1;
-  l->state = LANE_WAIT;
+  set_state(x, l, LANE_WAIT);
   l->input = NO_OP;
-  push_work(x, lane);
+  exec_push_work(x, lane);
 }
 
 /* --- inputs -------------------------------------------------------------------------------------------------------- */
@@ -212,7 +214,7 @@ static void give_data(CsimExec *x, Lane *l, const CsimCost *cost, CsimTime end) 
       continue;
     }
     if (cost->ll) {
-      x->full[exec_slot(x, c, c->finished)] = end + cost->lat + c->latency;
+      x->slots[exec_slot(x, c, c->finished)].full = end + cost->lat + c->latency;
     } else {
       CsimTime flag = c->kind == CSIM_CONN_SHM ? cost->gpu->host_flag : cost->gpu->flag;
       x->slots[exec_slot(x, c, c->produced)].visible = end + cost->gpu->simple.post + flag + c->latency;
@@ -234,18 +236,18 @@ static gboolean last_line(CsimExec *x, const Lane *l, CsimTime *end) {
     const Conn *c = conn_at(x, r0 + i);
     if (c->net != NO_INDEX) continue; /* the proxy sends whole slots */
     if (c->finished == c->consumed) return FALSE;
-    *end = MAX(*end, x->full[exec_slot(x, c, c->consumed)]);
+    *end = MAX(*end, x->slots[exec_slot(x, c, c->consumed)].full);
   }
   return TRUE;
 }
 
 /* The data have moved by flow_end. FALSE: the lane must wait for its sender's last line. */
 static gboolean finish_op(CsimExec *x, Lane *l, CsimTime flow_end) {
-  const CsimCost *cost = &x->costs[x->ranks[l->rank].gpu];
+  const CsimCost *cost = &x->costs[l->gpu];
   CsimTime end = flow_end;
   if (cost->ll && !last_line(x, l, &end)) {
     l->flow_end = flow_end;
-    l->state = LANE_DRAIN;
+    set_state(x, l, LANE_DRAIN);
     return FALSE;
   }
   l->spent[SPENT_COPY] += l->duration;
@@ -258,7 +260,7 @@ static gboolean finish_op(CsimExec *x, Lane *l, CsimTime flow_end) {
   l->left -= l->bytes;
   l->slices--;
   l->ops++;
-  l->state = LANE_WAIT;
+  set_state(x, l, LANE_WAIT);
   l->input = NO_OP;
   return TRUE;
 }
@@ -331,7 +333,7 @@ static void start_flow(CsimExec *x, uint32_t lane, Lane *l) {
   const CsimFlowLink *links;
   guint n = op_links(x, l, buf, &links);
   CsimRate cap = (CsimRate)((double)l->bytes * 1e12 / (double)MAX(l->duration, 1));
-  l->state = LANE_FLOWING;
+  set_state(x, l, LANE_FLOWING);
   csim_fluid_start_at(x->fluid, l->start, &l->flow_hint, links, n, l->bytes, MAX(cap, 1), x->handler, EV_LANE_FLOW, lane, 0);
 }
 
@@ -349,7 +351,7 @@ static void take_cost(CsimExec *x, Lane *l, const CsimCost *cost) {
 
 /* All inputs are known: fixes start and duration. TRUE when the operation is over at once (it crosses no shared link). */
 static gboolean start_op(CsimExec *x, uint32_t lane, Lane *l) {
-  const CsimCost *cost = &x->costs[x->ranks[l->rank].gpu];
+  const CsimCost *cost = &x->costs[l->gpu];
   if (l->bytes != l->cost_bytes) take_cost(x, l, cost);
   CsimTime overhead = (CsimTime)((double)l->overhead * exec_jitter(x, l));
   CsimTime earliest = l->free + overhead;
@@ -364,10 +366,10 @@ static gboolean start_op(CsimExec *x, uint32_t lane, Lane *l) {
 
 static void run_lane(CsimExec *x, uint32_t lane) {
   Lane *l = &x->lanes[lane];
-  if (l->state == LANE_DRAIN && !finish_op(x, l, l->flow_end)) return;
-  while (l->state == LANE_WAIT) {
+  if (state_of(x, l) == LANE_DRAIN && !finish_op(x, l, l->flow_end)) return;
+  while (state_of(x, l) == LANE_WAIT) {
     if (l->input == NO_OP && !next_op(x, l)) {
-      if (l->state == LANE_DONE) kernel_done(x, l);
+      if (state_of(x, l) == LANE_DONE) kernel_done(x, l);
       return;
     }
     if (!inputs_known(x, l) || !start_op(x, lane, l)) return;
@@ -379,7 +381,7 @@ void exec_drain_work(CsimExec *x) {
     uint32_t lane = x->work[x->work_head];
     if (++x->work_head == x->n_lanes) x->work_head = 0;
     x->work_n--;
-    x->in_work[lane] = 0;
+    x->state[lane] &= (uint8_t)~LANE_QUEUED;
     run_lane(x, lane);
   }
 }
@@ -387,5 +389,5 @@ void exec_drain_work(CsimExec *x) {
 void exec_lane_event(CsimExec *x, const CsimEvent *event) {
   Lane *l = &x->lanes[event->entity];
   /* The floor of a short operation may outlast its flow. */
-  if (finish_op(x, l, MAX(event->time, l->start + l->duration))) push_work(x, event->entity);
+  if (finish_op(x, l, MAX(event->time, l->start + l->duration))) exec_push_work(x, event->entity);
 }

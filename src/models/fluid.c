@@ -12,10 +12,32 @@
 
 static void handle_event(CsimEngine *engine, void *owner, const CsimEvent *event);
 
+/* Flow, then class, then the class's links: each is found in the one before. */
+static void look_ahead(void *owner, const CsimEvent *events, guint n) {
+  CsimFluid *f = owner;
+  const Class *classes[CSIM_AHEAD_MOST];
+  CsimEvent ends[CSIM_AHEAD_MOST];
+  guint n_ends = 0, n_classes = 0;
+  for (guint i = 0; i < n; i++)
+    if (events[i].kind != CSIM_FLUID_EVENT_HOME) CSIM_FETCH(&f->flows[events[i].entity]);
+  for (guint i = 0; i < n; i++) {
+    if (events[i].kind == CSIM_FLUID_EVENT_HOME) continue;
+    const Flow *fl = &f->flows[events[i].entity];
+    CSIM_FETCH(&f->classes[fl->class]);
+    classes[n_classes++] = &f->classes[fl->class];
+    if (events[i].kind == CSIM_FLUID_EVENT_FLOW)
+      ends[n_ends++] = (CsimEvent){events[i].time, fl->arg, fl->entity, fl->handler, fl->kind};
+  }
+  for (guint i = 0; i < n_classes; i++)
+    CSIM_FETCH(&f->incidences[classes[i]->first]);
+  csim_engine_foresee(f->engine, ends, n_ends);
+}
+
 CsimFluid *csim_fluid_new(CsimEngine *engine) {
   CsimFluid *f = g_new0(CsimFluid, 1);
   f->engine = engine;
   f->handler = csim_engine_add_handler(engine, "fluid", handle_event, f);
+  csim_engine_set_ahead(engine, f->handler, look_ahead);
   f->timers = g_ptr_array_new_with_free_func(free);
   f->curves = g_ptr_array_new_with_free_func(g_free);
   f->free_flow = NONE;

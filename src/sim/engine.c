@@ -22,6 +22,7 @@ typedef struct {
   CsimHandler fn;
   void *owner;
   const char *name;
+  CsimAhead ahead;
 } Handler;
 
 typedef struct {
@@ -74,7 +75,7 @@ void csim_engine_free(CsimEngine *engine) {
 uint16_t csim_engine_add_handler(CsimEngine *engine, const char *name, CsimHandler fn, void *owner) {
   g_assert(!engine->started && engine->n_handlers < CSIM_HANDLER_TIMER);
   engine->handlers = g_renew(Handler, engine->handlers, engine->n_handlers + 1);
-  engine->handlers[engine->n_handlers] = (Handler){fn, owner, name};
+  engine->handlers[engine->n_handlers] = (Handler){fn, owner, name, NULL};
   return (uint16_t)engine->n_handlers++;
 }
 
@@ -137,6 +138,39 @@ CsimEventRef csim_engine_queue_timer(CsimEngine *engine, CsimTime at, CsimTimer 
 void csim_engine_cancel(CsimEngine *engine, CsimEventRef ref) {
   if (ref.slot >= engine->n_slots || engine->slots[ref.slot].generation != ref.generation) return;
   free_slot(engine, ref.slot);
+}
+
+/* ---- foresight ---- */
+
+void csim_engine_foresee(CsimEngine *engine, const CsimEvent *events, guint n) {
+  CsimEvent of[CSIM_AHEAD_MOST];
+  for (guint h = 0; h < engine->n_handlers; h++) {
+    guint k = 0;
+    if (!engine->handlers[h].ahead) continue;
+    for (guint i = 0; i < n; i++)
+      if (events[i].handler == h) of[k++] = events[i];
+    if (k > 0) engine->handlers[h].ahead(engine->handlers[h].owner, of, k);
+  }
+}
+
+static void on_ahead(void *data, const CsimQueueEntry *entries, guint n) {
+  CsimEngine *engine = data;
+  CsimEvent events[CSIM_AHEAD_MOST];
+  guint k = 0;
+  for (guint i = 0; i < n; i++)
+    CSIM_FETCH(&engine->slots[entries[i].slot]);
+  for (guint i = 0; i < n; i++) {
+    const Slot *slot = &engine->slots[entries[i].slot];
+    if (slot->generation == entries[i].generation)
+      events[k++] = (CsimEvent){entries[i].time, slot->arg, slot->entity, slot->handler, slot->kind};
+  }
+  csim_engine_foresee(engine, events, k);
+}
+
+void csim_engine_set_ahead(CsimEngine *engine, uint16_t handler, CsimAhead fn) {
+  g_assert(!engine->started && handler < engine->n_handlers);
+  engine->handlers[handler].ahead = fn;
+  if (engine->class->set_ahead) engine->class->set_ahead(engine->queue, on_ahead, engine);
 }
 
 /* ---- execution ---- */

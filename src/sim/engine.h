@@ -37,6 +37,17 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(CsimEngine, csim_engine_free)
 /* `name` (static text) shows in traces and statistics. Before the first event only. */
 uint16_t csim_engine_add_handler(CsimEngine *engine, const char *name, CsimHandler fn, void *owner);
 
+/*
+ * Foresight: an engine may know some events a little before it runs them. A handler that says so is shown them, up to
+ * CSIM_AHEAD_MOST at a time, to fetch what it will touch into the caches (CSIM_FETCH). It must change nothing: an event may be shown
+ * long before it runs, be cancelled, or never be shown. csim_engine_foresee passes on events that another handler will fire.
+ */
+#define CSIM_AHEAD_MOST 31
+typedef void (*CsimAhead)(void *owner, const CsimEvent *events, guint n);
+void csim_engine_set_ahead(CsimEngine *engine, uint16_t handler, CsimAhead fn); /* before the first event only */
+void csim_engine_foresee(CsimEngine *engine, const CsimEvent *events, guint n); /* n <= CSIM_AHEAD_MOST */
+#define CSIM_FETCH(address) __builtin_prefetch(address, 1)
+
 CsimTime csim_engine_now(const CsimEngine *engine);
 
 typedef struct { uint32_t slot, generation; } CsimEventRef;

@@ -18,6 +18,10 @@
 #define LEVELS ((63 + DIGIT_BITS) / DIGIT_BITS)
 #define N_BUCKETS (1 + LEVELS * DIGITS)
 
+/* A bucket of this many entries is told of (CsimQueueAhead): fewer are not worth the call, of more the first would be forgotten again. */
+#define AHEAD_LEAST 4
+#define AHEAD_BLOCKS 8
+
 #define BLOCK_ENTRIES 31 /* with the header 512 bytes */
 #define NO_BLOCK UINT32_MAX
 
@@ -38,6 +42,9 @@ struct CsimQueue {
   gsize n, room; /* entries; and for how many the blocks suffice */
   uint32_t levels;       /* those with buckets that are not empty */
   uint64_t mask[LEVELS]; /* and which; bucket 0 is in none */
+  CsimQueueAhead ahead;
+  void *ahead_data;
+  CsimTime told; /* entries before it were told of, but for those that came since */
   Bucket bucket[N_BUCKETS];
   Block *blocks;
   uint32_t n_blocks, free_block;
@@ -143,8 +150,23 @@ static inline guint lowest_bucket(const CsimQueue *q) {
   return 1 + level * DIGITS + (guint)__builtin_ctzll(q->mask[level]);
 }
 
+/* Bucket i is about to be spread. */
+static void tell_ahead(CsimQueue *q, guint i) {
+  uint32_t at = q->bucket[i].head;
+  guint blocks = 1;
+  if (q->bucket[i].min < q->told || q->blocks[at].n < AHEAD_LEAST) return;
+  while (at != q->bucket[i].tail && blocks++ < AHEAD_BLOCKS)
+    at = q->blocks[at].next;
+  if (at != q->bucket[i].tail) return;
+  guint shift = (i - 1) / DIGITS * DIGIT_BITS;
+  q->told = (CsimTime)((((uint64_t)q->bucket[i].min >> shift) + 1) << shift);
+  for (at = q->bucket[i].head; at != NO_BLOCK; at = q->blocks[at].next)
+    q->ahead(q->ahead_data, q->blocks[at].entry, q->blocks[at].n);
+}
+
 /* Bucket i was the lowest: its minimum becomes `last` and its entries move to lower buckets. */
 static void spread(CsimQueue *q, guint i) {
+  if (q->ahead) tell_ahead(q, i);
   uint32_t at = q->bucket[i].head;
   q->last = q->bucket[i].min;
   close_bucket(q, i);
@@ -198,6 +220,11 @@ static void radix_rewind(CsimQueue *q, CsimTime now) {
 
 static gsize radix_size(const CsimQueue *q) { return q->n; }
 
+static void radix_set_ahead(CsimQueue *q, CsimQueueAhead fn, void *data) {
+  q->ahead = fn;
+  q->ahead_data = data;
+}
+
 static gsize radix_bytes(const CsimQueue *q) { return q->n_blocks * sizeof(Block); }
 
 const CsimQueueClass csim_queue_radix = {
@@ -209,4 +236,5 @@ const CsimQueueClass csim_queue_radix = {
     .rewind = radix_rewind,
     .size = radix_size,
     .bytes = radix_bytes,
+    .set_ahead = radix_set_ahead,
 };

@@ -19,7 +19,10 @@ typedef struct {
 
 typedef struct CsimQueue CsimQueue;
 
-/* The form that an implementation fills in; all six are needed. */
+/* Told of entries that will be popped soon, in no order, each at most once; some never. */
+typedef void (*CsimQueueAhead)(void *data, const CsimQueueEntry *entries, guint n);
+
+/* The form that an implementation fills in; all are needed but set_ahead. */
 typedef struct {
   const char *name;
   CsimQueue *(*new_queue)(void);
@@ -38,6 +41,7 @@ typedef struct {
 
   gsize (*size)(const CsimQueue *queue);
   gsize (*bytes)(const CsimQueue *queue); /* heap memory held */
+  void (*set_ahead)(CsimQueue *queue, CsimQueueAhead fn, void *data); /* NULL: this queue cannot tell */
 } CsimQueueClass;
 
 extern const CsimQueueClass csim_queue_radix;

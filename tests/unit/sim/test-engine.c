@@ -225,6 +225,59 @@ static void test_memory(gconstpointer queue) {
   finish(engine, &w, "");
 }
 
+/* Handler 0 counts what it ran, by entity; handler 1 is the owner of what handler 0 foresees. */
+typedef struct { CsimEngine *engine; guint shown[600], ran[600], passed_on; } Seer;
+
+static void seer_runs(CsimEngine *engine, void *owner, const CsimEvent *event) {
+  Seer *s = owner;
+  s->ran[event->entity]++;
+}
+
+static void seer_looks(void *owner, const CsimEvent *events, guint n) {
+  Seer *s = owner;
+  CsimEvent on[CSIM_AHEAD_MOST];
+  g_assert_cmpuint(n, <=, CSIM_AHEAD_MOST);
+  for (guint i = 0; i < n; i++) {
+    g_assert_cmpint(events[i].handler, ==, 0);
+    g_assert_cmpint(events[i].time, ==, 1000000 + 7 * (CsimTime)events[i].entity);
+    g_assert_cmpuint(events[i].arg, ==, events[i].entity + 1);
+    g_assert_cmpuint(s->ran[events[i].entity], ==, 0);
+    s->shown[events[i].entity]++;
+    on[i] = (CsimEvent){.entity = events[i].entity, .handler = 1};
+  }
+  csim_engine_foresee(s->engine, on, n);
+}
+
+static void owner_looks(void *owner, const CsimEvent *events, guint n) {
+  for (guint i = 0; i < n; i++) g_assert_cmpint(events[i].handler, ==, 1);
+  ((Seer *)owner)->passed_on += n;
+}
+
+/* Events are shown at most once and before they run, cancelled ones not if the cancel came first; and nothing else happens. */
+static void test_foresight(gconstpointer queue) {
+  Seer s = {0};
+  guint shown = 0;
+  s.engine = csim_engine_new((CsimQueueKind)GPOINTER_TO_INT(queue));
+  csim_engine_add_handler(s.engine, "seer", seer_runs, &s);
+  csim_engine_add_handler(s.engine, "owner", seer_runs, &s);
+  csim_engine_set_ahead(s.engine, 0, seer_looks);
+  csim_engine_set_ahead(s.engine, 1, owner_looks);
+  for (uint32_t i = 0; i < 600; i++) {
+    CsimEventRef ref = csim_engine_at(s.engine, 1000000 + 7 * (CsimTime)i, 0, 0, i, i + 1);
+    if (i % 10 == 3) csim_engine_cancel(s.engine, ref);
+  }
+  g_assert_cmpint(run(s.engine), ==, CSIM_END_IDLE);
+  for (uint32_t i = 0; i < 600; i++) {
+    g_assert_cmpuint(s.ran[i], ==, i % 10 != 3);
+    g_assert_cmpuint(s.shown[i], <=, s.ran[i]);
+    shown += s.shown[i];
+  }
+  g_assert_cmpuint(s.passed_on, ==, shown);
+  g_assert_cmpuint(shown, >=, GPOINTER_TO_INT(queue) == CSIM_QUEUE_RADIX ? 400 : 0);
+  g_assert_cmpuint(csim_engine_stats(s.engine).events, ==, 540);
+  csim_engine_free(s.engine);
+}
+
 static void add(const char *name, GTestDataFunc fn) {
   g_autofree char *radix = g_strdup_printf("/engine/radix/%s", name);
   g_autofree char *heap4 = g_strdup_printf("/engine/heap4/%s", name);
@@ -244,5 +297,6 @@ int main(int argc, char **argv) {
   add("stuck-without-events", test_stuck_without_events);
   add("digest", test_digest);
   add("memory", test_memory);
+  add("foresight", test_foresight);
   return g_test_run();
 }
