@@ -66,6 +66,9 @@ typedef enum {
 
 typedef enum { CSIM_OP_SUM, CSIM_OP_PROD, CSIM_OP_MIN, CSIM_OP_MAX, CSIM_OP_AVG, CSIM_N_OPS } CsimOp;
 
+/* Who drives the GPUs: a process a rank, a thread a rank, or a single thread for all of a node. */
+typedef enum { CSIM_LAUNCH_PROCESS, CSIM_LAUNCH_THREAD, CSIM_LAUNCH_SINGLE, CSIM_N_LAUNCHES } CsimLaunch;
+
 /*
  * Names. The *_name functions return static text ("all_reduce", "Ring",
  * "LL128", "float", "sum"); the *_parse functions accept the same text without
@@ -84,6 +87,8 @@ gboolean csim_type_parse(const char *text, CsimType *out);
 CsimBytes csim_type_size(CsimType type);
 const char *csim_op_name(CsimOp op);
 gboolean csim_op_parse(const char *text, CsimOp *out);
+const char *csim_launch_name(CsimLaunch launch); /* "process", "thread", "single" */
+gboolean csim_launch_parse(const char *text, CsimLaunch *out);
 
 G_END_DECLS
 #endif

@@ -44,6 +44,8 @@ static const struct {
 
 static const char *const op_names[CSIM_N_OPS] = {"sum", "prod", "min", "max", "avg"};
 
+static const char *const launch_names[CSIM_N_LAUNCHES] = {"process", "thread", "single"};
+
 static gboolean same(const char *text, const char *name) {
   return text != NULL && g_ascii_strcasecmp(text, name) == 0;
 }
@@ -119,5 +121,16 @@ const char *csim_op_name(CsimOp op) {
 gboolean csim_op_parse(const char *text, CsimOp *out) {
   int i = find(text, op_names, CSIM_N_OPS);
   if (i >= 0) *out = (CsimOp)i;
+  return i >= 0;
+}
+
+const char *csim_launch_name(CsimLaunch launch) {
+  g_assert((guint)launch < CSIM_N_LAUNCHES);
+  return launch_names[launch];
+}
+
+gboolean csim_launch_parse(const char *text, CsimLaunch *out) {
+  int i = find(text, launch_names, CSIM_N_LAUNCHES);
+  if (i >= 0) *out = (CsimLaunch)i;
   return i >= 0;
 }

@@ -17,7 +17,7 @@ static const CliOption options[] = {
   {'f', "factor", "N", "multiply the size by N from row to row", NULL, "factor"},
   {'i', "step", "SIZE", "or add this much (1M)", NULL, "step_bytes"},
   {'d', "type", "NAME", "element type: float (default), half, bfloat16, int8 ...",
-   "int8|uint8|int32|uint32|int64|uint64|half|float|double|bfloat16|fp8_e4m3|fp8_e5m2", "type"},
+   "int8|uint8|int32|uint32|int64|uint64|half|float|double|bfloat16|f8e4m3|f8e5m2", "type"},
   {0, "redop", "NAME", "reduction: sum (default), prod, min, max, avg", "sum|prod|min|max|avg", "redop"},
   {'r', "root", "RANK", "root of broadcast, reduce, gather, scatter (0)", NULL, "root"},
   {'n', "iters", "N", "back-to-back calls; the time is their period (20)", NULL, "iters"},

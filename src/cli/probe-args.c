@@ -35,14 +35,9 @@ gboolean cli_probe_sizes(const CliArgs *args, CsimBytes *min, CsimBytes *max, in
   return FALSE;
 }
 
-static gboolean launch_option(const CliArgs *args, CsimProbeLaunch *out, GError **error) {
+static gboolean launch_option(const CliArgs *args, CsimLaunch *out, GError **error) {
   const char *text = cli_args_value(args, "launch");
-  if (!text) return TRUE;
-  for (int i = 0; csim_probe_launch_names[i]; i++)
-    if (!strcmp(text, csim_probe_launch_names[i])) {
-      *out = (CsimProbeLaunch)i;
-      return TRUE;
-    }
+  if (!text || csim_launch_parse(text, out)) return TRUE;
   g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "--launch: \"%s\" is not known; process, thread or single", text);
   return FALSE;
 }

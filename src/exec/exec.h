@@ -13,8 +13,6 @@
 #include "topo/machine.h"
 #include "topo/packet-fabric.h"
 
-typedef enum { CSIM_LAUNCH_PROCESS, CSIM_LAUNCH_THREAD, CSIM_LAUNCH_SINGLE } CsimLaunch;
-
 /* Tracks of the trace: a span's track is a rank's channel; its name the primitive ("recvReduceSend"), its arg the bytes / 1 KiB. A counter's
  * track is a machine link (csim_machine_link_name), its value the rate in bytes/s, its name "rate". */
 #define CSIM_TRACK(rank, channel) ((uint32_t)(rank) << 8 | (uint32_t)(channel))

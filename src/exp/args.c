@@ -118,7 +118,7 @@ static gboolean set_choice(CsimRunArgs *args, gsize field, const char *value, co
 }
 
 static gboolean set_launch(CsimRunArgs *args, gsize field, const char *value, GError **error) {
-  return set_choice(args, field, value, (const char *const[]){"process", "thread", "single", NULL}, error);
+  return csim_launch_parse(value, &args->spec.launch) || fail(error, value, "process, thread, single");
 }
 static gboolean set_host(CsimRunArgs *args, gsize field, const char *value, GError **error) {
   return set_choice(args, field, value, (const char *const[]){"bare", "vm", NULL}, error);
@@ -137,7 +137,7 @@ static gboolean set_coll(CsimRunArgs *args, gsize field, const char *value, GErr
 }
 static gboolean set_type(CsimRunArgs *args, gsize field, const char *value, GError **error) {
   return csim_type_parse(value, &args->spec.type) ||
-         fail(error, value, "int8, uint8, int32, uint32, int64, uint64, half, float, double, bfloat16, fp8_e4m3, fp8_e5m2");
+         fail(error, value, "int8, uint8, int32, uint32, int64, uint64, half, float, double, bfloat16, f8e4m3, f8e5m2");
 }
 static gboolean set_op(CsimRunArgs *args, gsize field, const char *value, GError **error) {
   return csim_op_parse(value, &args->spec.op) || fail(error, value, "sum, prod, min, max, avg");

@@ -3,7 +3,7 @@
 #define CSIM_EXP_AUDIT_PRIVATE_H
 
 #include "exp/audit.h"
-#include "exp/perf.h"
+#include "base/perf.h"
 
 typedef struct { double lo, hi; } AuditRange;
 AuditRange audit_range(CsimLogNumber number);

@@ -69,9 +69,9 @@ void live_target_clear(LiveTarget *t) {
 
 static void add_rows(CsimMeasuredSet *set, const CsimNcclOptions *o, int n_ranks) {
   for (CsimBytes size = o->min; size <= o->max; size *= o->factor) {
-    CsimNcclCounts counts = csim_nccl_counts(set->coll, n_ranks, size);
-    CsimMeasuredRow row = {.size = counts.size, .type = CSIM_TYPE_FLOAT, .op = CSIM_OP_SUM};
-    if (counts.param > 0) g_array_append_val(set->rows, row);
+    CsimPerfSize perf = csim_perf_size(set->coll, CSIM_TYPE_FLOAT, n_ranks, size);
+    CsimMeasuredRow row = {.size = perf.size_bytes, .type = CSIM_TYPE_FLOAT, .op = CSIM_OP_SUM};
+    if (perf.count > 0) g_array_append_val(set->rows, row);
   }
 }
 
@@ -89,7 +89,7 @@ static CsimMeasuredSet *empty_set(const LiveSeries *s, const CsimNcclOptions *o,
   csim_measured_fact(set, CSIM_FACT_ENV, variables);
   set->coll = coll;
   set->has_coll = set->has_launch = TRUE;
-  set->launch = (CsimLaunch)o->launch;
+  set->launch = o->launch;
   set->iters = o->iters;
   set->n_nodes = (guint)facts->n_hosts;
   set->n_gpus = (guint)facts->n_ranks;

@@ -8,7 +8,7 @@
 #define CSIM_EXP_RUN_H
 
 #include "exec/exec.h"
-#include "exp/perf.h"
+#include "base/perf.h"
 
 typedef enum { CSIM_FIDELITY_MODEL, CSIM_FIDELITY_FLOW, CSIM_FIDELITY_PACKET } CsimFidelity;
 

@@ -143,13 +143,8 @@ static double number(const Reader *r, char **words, int column) {
 
 /* What `collsim probe nccl` says of the series in columns of its own. */
 static void take_run(const Reader *r, char **words, CsimMeasuredSet *set) {
-  static const char *const launches[] = {"process", "thread", "single", NULL}; /* in the order of CsimLaunch */
-  const char *launch = cell(r, words, COL_LAUNCH), *nodes = cell(r, words, COL_NODES);
-  for (int i = 0; launches[i]; i++)
-    if (!strcmp(launch, launches[i])) {
-      set->launch = (CsimLaunch)i;
-      set->has_launch = TRUE;
-    }
+  const char *nodes = cell(r, words, COL_NODES);
+  set->has_launch = csim_launch_parse(cell(r, words, COL_LAUNCH), &set->launch);
   set->iters = (int)CLAMP(number(r, words, COL_ITERS), 0, 100000);
   if (*nodes) set->n_nodes = (guint)g_ascii_strtoull(nodes, NULL, 10);
 }

@@ -93,9 +93,9 @@ static void read_machine(CsimJson *rule, TargetRule *out) {
 }
 
 static void read_settings(CsimJson *rule, TargetRule *out) {
-  static const char *const launches[] = {"process", "thread", "single",
-                                         NULL}; /* in the order of CsimLaunch */
+  const char *launches[CSIM_N_LAUNCHES + 1] = {NULL};
   int launch;
+  for (int i = 0; i < CSIM_N_LAUNCHES; i++) launches[i] = csim_launch_name((CsimLaunch)i);
   out->variables = read_texts(rule, "variables");
   out->constants = read_texts(rule, "constants");
   out->has_launch = csim_json_choice(rule, "launch", CSIM_JSON_OPTIONAL, launches, &launch);

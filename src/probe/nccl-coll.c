@@ -1,30 +1,23 @@
 /* probe/nccl-coll.c - each collective: its counts, its call, and what every rank must then hold. */
 #include "probe/nccl-private.h"
 
+#include "base/perf.h"
+
 #include <string.h>
 
 #define ELEMENT 4          /* float */
 #define ROOT 0
-#define ALIGN_ELEMENTS 4   /* nccl-tests keeps a rank's part at multiples of 16 bytes */
 #define CHECK_BLOCKS 256u
 #define CHECK_THREADS 512u
 
 /* --- counts ----------------------------------------------------------------------- */
 
-/* nccl-tests: parts of a collective that splits a buffer are multiples of 16 bytes, which makes small ones 0. */
 CsimNcclCounts csim_nccl_counts(CsimColl coll, int n_ranks, CsimBytes size) {
-  gsize count = (gsize)size / ELEMENT, n = (gsize)n_ranks, part = count / n & ~(gsize)(ALIGN_ELEMENTS - 1);
-  double others = (double)(n - 1) / (double)n;
-  switch (coll) {
-  case CSIM_COLL_ALL_REDUCE: return (CsimNcclCounts){count, count, count, (CsimBytes)count * ELEMENT, 2 * others};
-  case CSIM_COLL_ALL_GATHER:
-  case CSIM_COLL_HYPERCUBE:
-  case CSIM_COLL_GATHER: return (CsimNcclCounts){part, part * n, part, (CsimBytes)(part * n) * ELEMENT, others};
-  case CSIM_COLL_REDUCE_SCATTER:
-  case CSIM_COLL_SCATTER: return (CsimNcclCounts){part * n, part, part, (CsimBytes)(part * n) * ELEMENT, others};
-  case CSIM_COLL_ALLTOALL: return (CsimNcclCounts){part * n, part * n, part, (CsimBytes)(part * n) * ELEMENT, others};
-  default: return (CsimNcclCounts){count, count, count, (CsimBytes)count * ELEMENT, 1};
-  }
+  CsimPerfSize perf = csim_perf_size(coll, CSIM_TYPE_FLOAT, n_ranks, size);
+  gboolean spreads = coll == CSIM_COLL_REDUCE_SCATTER || coll == CSIM_COLL_SCATTER || coll == CSIM_COLL_ALLTOALL;
+  gboolean collects = coll == CSIM_COLL_ALL_GATHER || coll == CSIM_COLL_GATHER || coll == CSIM_COLL_ALLTOALL;
+  gsize one = (gsize)perf.count, all = one * (gsize)n_ranks;
+  return (CsimNcclCounts){spreads ? all : one, collects ? all : one, one, perf.size_bytes, csim_busbw_factor(coll, n_ranks)};
 }
 
 /* --- calls ------------------------------------------------------------------------ */

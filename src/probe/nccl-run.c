@@ -5,11 +5,9 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
-const char *const csim_probe_launch_names[] = {"process", "thread", "single", NULL};
-
 void csim_nccl_options_init(CsimNcclOptions *options) {
   *options = (CsimNcclOptions){.min = 8, .max = INT64_C(128) << 20, .factor = 2, .iters = 20, .warmups = 5};
-  options->launch = CSIM_PROBE_PROCESS;
+  options->launch = CSIM_LAUNCH_PROCESS;
 }
 
 /* --- checks ----------------------------------------------------------------------- */
@@ -48,14 +46,14 @@ static gboolean lay_out(const CsimNcclOptions *o, int visible, Pass *pass, GErro
   if (n < 2) return fail(error, "1 rank: a collective needs at least 2; with one GPU, --ranks N puts several on it");
   if (n > CSIM_PROBE_MAX_RANKS) return fail(error, "%d ranks; allowed: up to %d", n, CSIM_PROBE_MAX_RANKS);
   if (n < n_gpus) n_gpus = n;
-  if ((n > n_gpus || o->netns) && o->launch != CSIM_PROBE_PROCESS)
+  if ((n > n_gpus || o->netns) && o->launch != CSIM_LAUNCH_PROCESS)
     return fail(error, "ranks that share a GPU or have a network of their own need --launch process");
   if (count_rows(o, n) > CSIM_PROBE_MAX_ROWS) return fail(error, "more than %d sizes", CSIM_PROBE_MAX_ROWS);
   *pass = (Pass){.options = o, .n_ranks = n, .n_gpus = n_gpus, .iters = o->iters, .warmups = o->warmups};
   pass->own_hosts = n > n_gpus || o->netns;
-  pass->n_processes = o->launch == CSIM_PROBE_PROCESS ? n : 1;
-  pass->n_threads = o->launch == CSIM_PROBE_THREAD ? n : 1;
-  pass->n_each = o->launch == CSIM_PROBE_SINGLE ? n : 1;
+  pass->n_processes = o->launch == CSIM_LAUNCH_PROCESS ? n : 1;
+  pass->n_threads = o->launch == CSIM_LAUNCH_THREAD ? n : 1;
+  pass->n_each = o->launch == CSIM_LAUNCH_SINGLE ? n : 1;
   return TRUE;
 }
 
@@ -182,7 +180,7 @@ static void add_row(CsimProbeTable *table, const char *tag, const CsimNcclOption
   g_autofree char *max = csim_probe_number(r->max_us, "%.2f"), *algbw = csim_probe_number(r->algbw_gbps, "%.4f");
   g_autofree char *busbw = csim_probe_number(r->busbw_gbps, "%.4f");
   csim_probe_table_row(table, (const char *const[]){tag, hosts, ranks, csim_coll_name(r->coll), size, count, "float", "sum",
-                                                    csim_probe_launch_names[o->launch], iters, time, min, max, algbw, busbw,
+                                                    csim_launch_name(o->launch), iters, time, min, max, algbw, busbw,
                                                     wrong, variables, NULL});
 }
 

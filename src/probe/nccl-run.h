@@ -16,10 +16,6 @@
 
 #include "probe/table.h"
 
-/* Who drives the GPUs: one process a rank, one thread a rank, one thread for all. Order and names of CsimLaunch. */
-typedef enum { CSIM_PROBE_PROCESS, CSIM_PROBE_THREAD, CSIM_PROBE_SINGLE } CsimProbeLaunch;
-extern const char *const csim_probe_launch_names[]; /* NULL-ended */
-
 #define CSIM_PROBE_MAX_RANKS 1024
 #define CSIM_PROBE_MAX_ROWS 4096
 
@@ -30,7 +26,7 @@ typedef struct {
   int factor;
   int n_gpus;  /* the first so many; 0: all that are visible (CUDA_VISIBLE_DEVICES chooses) */
   int n_ranks; /* 0: one a GPU */
-  CsimProbeLaunch launch;
+  CsimLaunch launch;
   int iters, warmups;
   const char *library;           /* NCCL's file; NULL: libnccl.so.2 */
   const char *const *variables;  /* "NCCL_X=V" for all ranks, NULL-ended; NULL allowed */
@@ -73,7 +69,8 @@ void csim_nccl_table_add(CsimProbeTable *table, const char *tag, const CsimNcclO
                          const GArray *rows);
 
 /* --- for tests --- */
-/* Elements that a collective sends and receives on each of n ranks for a size in bytes, the size column, and the busbw factor. */
+/* Floats that each of n ranks sends and receives in a collective of a wished size, NCCL's count argument (0: nothing to move), the size
+ * column, and the busbw factor: base/perf.h's arithmetic. */
 typedef struct {
   gsize send, recv, param;
   CsimBytes size;

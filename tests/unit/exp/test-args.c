@@ -1,6 +1,8 @@
 /* Settings by name: what each accepts, what it refuses and with which words. */
 #include "exp/args.h"
 
+#include <string.h>
+
 static void set(CsimRunArgs *args, const char *key, const char *value) {
   g_autoptr(GError) error = NULL;
   csim_run_args_set(args, key, value, &error);
@@ -67,6 +69,19 @@ static void test_range(void) {
   g_assert_cmpint(csim_run_args_spec(below).min_bytes, ==, 8);
 }
 
+/* What a refusal says is allowed is allowed. */
+static void test_allowed_words(void) {
+  static const char *const keys[] = {"collective", "type", "redop", "launch", "host", "fidelity", "queue"};
+  g_autoptr(CsimRunArgs) args = csim_run_args_new();
+  for (guint i = 0; i < G_N_ELEMENTS(keys); i++) {
+    g_autoptr(GError) error = NULL;
+    g_assert_false(csim_run_args_set(args, keys[i], "?", &error));
+    g_auto(GStrv) words = g_strsplit(strstr(error->message, "allowed: ") + strlen("allowed: "), ", ", -1);
+    g_assert_cmpuint(g_strv_length(words), >=, 2);
+    for (char **word = words; *word; word++) set(args, keys[i], *word);
+  }
+}
+
 static void test_refusals(void) {
   refuse("colective", "all_reduce", "no setting \"colective\"; did you mean \"collective\"?");
   refuse("frobnicate", "1", "no setting \"frobnicate\"");
@@ -86,5 +101,6 @@ int main(int argc, char **argv) {
   g_test_add_func("/exp/args/values", test_values);
   g_test_add_func("/exp/args/range", test_range);
   g_test_add_func("/exp/args/refusals", test_refusals);
+  g_test_add_func("/exp/args/allowed-words", test_allowed_words);
   return g_test_run();
 }

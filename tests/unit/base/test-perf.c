@@ -1,5 +1,5 @@
 /* nccl-tests' arithmetic: counts, size column, busbw factors; hand-calculated from nccl-tests 2.19.6's rules. */
-#include "exp/perf.h"
+#include "base/perf.h"
 
 static void test_factors(void) {
   g_assert_cmpfloat(csim_busbw_factor(CSIM_COLL_ALL_REDUCE, 8), ==, 1.75);

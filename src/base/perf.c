@@ -1,4 +1,4 @@
-#include "exp/perf.h"
+#include "base/perf.h"
 
 /* How a test cuts its buffer: whole, in one block a rank, or a block a rank of which one stays home. */
 typedef enum { CUT_NONE, CUT_BY_RANK } Cut;

@@ -1,11 +1,11 @@
 /*
- * exp/perf.h - nccl-tests' arithmetic: from a wished size to NCCL's count, and from a time to algbw and busbw.
+ * base/perf.h - nccl-tests' arithmetic: from a wished size to NCCL's count, and from a time to algbw and busbw.
  *
- * Used by: run.c, report (column contents), validation. Rules of nccl-tests 2.19.6 (src/common.cu and the file of each test);
+ * Used by: exp/run.c, report (column contents), validation, the NCCL probe. Rules of nccl-tests 2.19.6 (src/common.cu and the file of each test);
  * n is the number of ranks.
  */
-#ifndef CSIM_EXP_PERF_H
-#define CSIM_EXP_PERF_H
+#ifndef CSIM_BASE_PERF_H
+#define CSIM_BASE_PERF_H
 
 #include "collsim/types.h"
 
