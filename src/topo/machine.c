@@ -225,6 +225,14 @@ gboolean csim_machine_nvlink_ports(const CsimMachine *m, CsimGpuRef gpu, CsimLin
   return TRUE;
 }
 
+/* A node without any is found by who wants to send through one. */
+static gboolean has_nic(const CsimMachine *m, CsimNicRef nic, GError **error) {
+  if (nic.local < kind_of(m, nic.node)->nets->len) return TRUE;
+  csim_error_set(error, CSIM_ERROR_ROUTE, CSIM_LOC_NONE, "no way: %s has no NIC; allowed: at least one on each node of a job of several",
+                 csim_cluster_node_name(m->cluster, nic.node));
+  return FALSE;
+}
+
 /* --- routes ------------------------------------------------------------------ */
 
 /* Ids of the node kind become the machine's. */
@@ -310,8 +318,9 @@ gboolean csim_machine_route_shm(const CsimMachine *m, CsimGpuRef from, CsimGpuRe
 gboolean csim_machine_route_nic(const CsimMachine *m, CsimGpuRef gpu, CsimNicRef nic, gboolean gdr,
                                 gboolean to_nic, CsimRoute *out, GError **error) {
   const CsimNodeLinks *n = kind_of(m, gpu.node);
-  const CsimTopoNode *dev = gpu_at(m, gpu)->dev, *card = net_at(m, nic)->nic;
   *out = (CsimRoute){0};
+  if (!has_nic(m, nic, error)) return FALSE;
+  const CsimTopoNode *dev = gpu_at(m, gpu)->dev, *card = net_at(m, nic)->nic;
   if (gpu.node != nic.node || dev == NULL || card == NULL) return finish(m, gpu.node, FALSE, out, error);
   const CsimTopoNode *memory = gdr ? dev : csim_node_local_cpu(n, dev);
   if (memory == NULL) return finish(m, gpu.node, FALSE, out, error);
@@ -330,6 +339,7 @@ gboolean csim_machine_route_fabric(const CsimMachine *m, CsimNicRef from, CsimNi
                                    CsimRoute *out, GError **error) {
   CsimFabricPath path;
   *out = (CsimRoute){0};
+  if (!has_nic(m, from, error) || !has_nic(m, to, error)) return FALSE;
   if (!csim_fabric_path(&m->fabric, endpoint(m, from), endpoint(m, to), flow_hash, loads, &path, error))
     return FALSE;
   out->link[out->n++] = (CsimFlowLink){first_id(m, from.node) + net_at(m, from)->out, 1};
@@ -363,6 +373,7 @@ guint csim_machine_leaf(const CsimMachine *m, CsimNicRef nic) {
 
 gboolean csim_machine_switches(const CsimMachine *m, CsimNicRef from, CsimNicRef to, guint *n, GError **error) {
   CsimFabricPath path;
+  if (!has_nic(m, from, error) || !has_nic(m, to, error)) return FALSE;
   if (!csim_fabric_path(&m->fabric, endpoint(m, from), endpoint(m, to), 0, NULL, &path, error)) return FALSE;
   *n = path.switches;
   return TRUE;

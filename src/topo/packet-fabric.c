@@ -32,6 +32,10 @@ static gboolean has_packets(const CsimMachine *m) {
 }
 
 static gboolean plan_of(const CsimMachine *m, const CsimPacketMachine *d, const CsimPacketOptions *options, CsimPacketPlan *plan, GError **error) {
+  if (csim_machine_fabric(m)->endpoint_rate <= 0) {
+    csim_error_set(error, CSIM_ERROR_ROUTE, CSIM_LOC_NONE, "no node has a NIC, so nothing would be a packet; allowed: nodes with NICs, or --fidelity flow");
+    return FALSE;
+  }
   if (has_packets(m)) return csim_packet_plan(&csim_machine_cluster(m)->fabric.packet, d, options, csim_machine_catalogue(m), plan, error);
   csim_error_set(error, CSIM_ERROR_UNSUPPORTED, CSIM_LOC_NONE,
                  "the packet level does not know %s; allowed: ib, roce (--fidelity flow simulates the others)",
