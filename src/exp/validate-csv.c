@@ -97,6 +97,7 @@ static void take_comment(Reader *r, const char *text) {
     take_counts(r, text);
     return;
   }
+  if (g_str_has_prefix(text, "machine: virtual")) r->about->virtual_machine = TRUE;
   for (guint i = 0; i < G_N_ELEMENTS(comment_facts); i++) {
     gsize n = strlen(comment_facts[i].key);
     if (g_str_has_prefix(text, comment_facts[i].key) && text[n] == ':')
@@ -165,6 +166,7 @@ static Series *series_of(Reader *r, char **words, CsimColl coll) {
   s->set->coll = coll;
   s->set->has_coll = TRUE;
   s->set->n_nodes = r->about->n_nodes;
+  s->set->virtual_machine = r->about->virtual_machine;
   s->set->n_gpus = *ranks ? (guint)g_ascii_strtoull(ranks, NULL, 10) : r->about->n_gpus;
   take_run(r, words, s->set);
   g_ptr_array_add(r->series, s);

@@ -117,6 +117,7 @@ static void apply_own(const CsimTargets *targets, const CsimMeasuredSet *set, Cs
   take_variables(targets, set->facts[CSIM_FACT_TAG], out->variables);
   take_variables(targets, set->facts[CSIM_FACT_ENV], out->variables);
   if (set->has_launch) out->launch = set->launch;
+  out->virtual_machine |= set->virtual_machine;
   int iters = set->iters > 0 ? set->iters : told_iters(set->facts[CSIM_FACT_ENV]);
   if (iters > 0) out->iters = iters;
 }

@@ -47,6 +47,7 @@ typedef struct {
   CsimColl coll;
   CsimLaunch launch; /* with has_launch: what the log itself says */
   gboolean has_coll, has_launch;
+  gboolean virtual_machine; /* it says that it was measured in one ("machine: virtual", as `collsim probe` writes) */
   int iters;      /* 0: not said */
   GArray *rows;   /* CsimMeasuredRow, sorted by size; out of place where there is a choice */
   char *unusable; /* why it cannot be compared at all ("no rows with a collective"), or NULL */

@@ -16,13 +16,18 @@ typedef struct {
 
 /* --- the process's surroundings --------------------------------------------------- */
 
-static void set_dump_variables(const char *folder) {
-  static const char *const files[][2] = {
-      {"NCCL_TOPO_DUMP_FILE", "topo.xml"}, {"NCCL_GRAPH_DUMP_FILE", "graph.xml"}, {"NCCL_DEBUG_FILE", "nccl.log"}};
-  for (guint i = 0; i < G_N_ELEMENTS(files); i++) {
-    g_autofree char *path = g_build_filename(folder, files[i][1], NULL);
-    g_setenv(files[i][0], path, TRUE);
-  }
+static void set_file(const char *variable, const char *folder, const char *file) {
+  g_autofree char *path = g_build_filename(folder, file, NULL);
+  g_setenv(variable, path, TRUE);
+}
+
+/* NCCL looks at the topology a second time for its dump, which ranks of a host do together: a rank without the variable is waited for
+ * for ever. Only rank 0 writes. The log is the first process's. */
+static void set_dump_variables(const char *folder, gboolean first) {
+  set_file("NCCL_TOPO_DUMP_FILE", folder, "topo.xml");
+  set_file("NCCL_GRAPH_DUMP_FILE", folder, "graph.xml");
+  if (!first) return;
+  set_file("NCCL_DEBUG_FILE", folder, "nccl.log");
   g_setenv("NCCL_DEBUG", "INFO", TRUE);
   g_setenv("NCCL_DEBUG_SUBSYS", "INIT,ENV,GRAPH,TUNING", TRUE);
 }
@@ -34,7 +39,7 @@ static gboolean surroundings(const Pass *pass, guint process, GError **error) {
     g_auto(GStrv) pair = g_strsplit(o->variables[i], "=", 2);
     g_setenv(pair[0], pair[1], TRUE);
   }
-  if (pass->dump && process == 0) set_dump_variables(o->dump);
+  if (pass->dump) set_dump_variables(o->dump, process == 0);
   if (pass->own_hosts) {
     g_autofree char *host = g_strdup_printf("collsim-%d", o->netns ? rank : rank / pass->n_gpus);
     g_setenv("NCCL_HOSTID", host, TRUE);
