@@ -62,7 +62,7 @@ static const CsimNcclVar vars[] = {
     {"NCCL_NET_MERGE_POLICY", "ALL", "ALL, RAIL", "which NICs may be fused", IGNORED_TEXT},
     {"NCCL_NET_FORCE_MERGE", "unset", "a,b;c,d", "names the NICs to fuse", IGNORED_TEXT},
     {"NCCL_TOPO_FILE", "unset", "path", "reads the topology from this XML; here the target names it", IGNORED_TEXT},
-    {"NCCL_TOPO_DUMP_FILE", "unset", "path", "writes the topology; here: collsim topo", TIMELESS_TEXT},
+    {"NCCL_TOPO_DUMP_FILE", "unset", "path", "writes the topology (every rank of the host must have it set); here: collsim topo", TIMELESS_TEXT},
     {"NCCL_TOPO_DUMP_FILE_RANK", "0", "rank", "which rank writes it", TIMELESS},
     {"NCCL_GRAPH_FILE", "unset", "path", "reads search results instead of searching", MODELLED_TEXT},
     {"NCCL_GRAPH_DUMP_FILE", "unset", "path", "writes search results; here: collsim graph --xml", TIMELESS_TEXT},
