@@ -406,8 +406,7 @@ gboolean exec_build(CsimExec *x, GError **error) {
   make_state(x);
   if (x->flap_down) exec_flaps_start(x);
   exec_pieces_begin(x);
-  exec_collnet_begin(x);
-  return TRUE;
+  return exec_collnet_begin(x, error);
 }
 
 void exec_unbuild(CsimExec *x) {

@@ -40,7 +40,9 @@ static gboolean set_wires(CsimExec *x, Net *n, const CsimConn *how, CsimGpuRef g
   n->n_links = (uint16_t)exec_add_route(x, &out);
   n->back_links = x->links->len;
   n->n_back_links = (uint16_t)exec_add_route(x, &back);
-  n->latency = out.latency + back.latency + 2 * x->net_model.endpoint;
+  n->near = out.latency + x->net_model.endpoint;
+  n->far = back.latency + x->net_model.endpoint;
+  n->latency = n->near + n->far;
   return TRUE;
 }
 
@@ -57,11 +59,6 @@ static gboolean add_tree_latency(CsimExec *x, Net *n, CsimNicRef first, CsimNicR
 }
 
 gboolean exec_collnet_conn(CsimExec *x, uint32_t index, GArray *nets, GError **error) {
-  if (x->packets) {
-    g_set_error(error, CSIM_ERROR, CSIM_ERROR_UNSUPPORTED, "%s: reduction in the switches is not simulated packet by packet; --fidelity flow does it",
-                csim_algo_name(x->choice.algo));
-    return FALSE;
-  }
   Conn *c = &x->conns[index];
   const Lane *l = &x->lanes[c->tx_lane];
   int root = first_member(x, l->channel, c->tag - CSIM_TAG_NETWORK);
@@ -74,10 +71,11 @@ gboolean exec_collnet_conn(CsimExec *x, uint32_t index, GArray *nets, GError **e
   CsimGpuRef gpu = exec_gpu_of(x, l->rank), root_gpu = exec_gpu_of(x, (uint32_t)root);
   CsimNicRef nic = {gpu.node, (guint)how.send_net}, root_nic = {root_gpu.node, (guint)first.send_net};
   Net n = {.conn = index, .tx_rank = l->rank, .rx_rank = l->rank, .flow_hint = CSIM_FLUID_HINT_NONE, .n_qps = 1, .collnet = TRUE,
-           .root_rank = (uint32_t)root, .root_net = (uint16_t)first.send_net};
+           .root_rank = (uint32_t)root, .root_net = (uint16_t)first.send_net, .own_net = (uint16_t)how.send_net};
   if (exec_needs_flush(x, l->rank, &how)) n.flush = x->net_model.flush;
   if (!exec_set_net_buffers(x, c, &how, gpu, gpu, error)) return FALSE;
   if (!set_wires(x, &n, &how, gpu, nic, error) || !add_tree_latency(x, &n, root_nic, nic, error)) return FALSE;
+  if (x->packets) exec_packets_skip(x);
   c->kind = CSIM_CONN_COLLNET;
   c->net = nets->len;
   g_array_append_val(nets, n);
@@ -186,9 +184,9 @@ static void list_trees(CsimExec *x, GArray *slots) {
   }
 }
 
-void exec_collnet_begin(CsimExec *x) {
+gboolean exec_collnet_begin(CsimExec *x, GError **error) {
   g_autoptr(GArray) slots = list_slots(x);
-  if (slots->len == 0) return;
+  if (slots->len == 0) return TRUE;
   struct Collnet *n = x->collnet = g_new0(struct Collnet, 1);
   const Slotted *any = &g_array_index(slots, Slotted, 0);
   CsimNicRef nic = {exec_gpu_of(x, any->root_rank).node, any->root_net};
@@ -201,6 +199,7 @@ void exec_collnet_begin(CsimExec *x) {
   n->domains = g_array_new(FALSE, FALSE, sizeof(Domain));
   number_batches(slots);
   list_trees(x, slots);
+  return !x->packets || collnet_packets_begin(x, error);
 }
 
 void exec_collnet_end(CsimExec *x) {

@@ -20,6 +20,8 @@ typedef struct {
   uint32_t first_net, n_nets; /* in Collnet.nets */
   uint32_t posted;            /* operations that the proxy has given to the network */
   uint8_t filled[SLOTS];      /* slots of operation k % SLOTS that the kernel has filled */
+  uint32_t landed, done;      /* packets: results that are down, that the proxy has been told of */
+  CsimTime posted_at[SLOTS]; /* packets: of operation k % SLOTS */
   CsimTime latency;
   uint32_t out_hint, back_hint, both_hint; /* csim_fluid_start_at's */
 } Member;
@@ -28,7 +30,8 @@ typedef struct {
   uint32_t tree;
   uint32_t first_member, n_members;
   uint32_t answered;       /* operations that have left the switches */
-  uint32_t flows;          /* of the operation under way */
+  uint32_t flows;          /* of the operation under way; packets: and members that have not sent all */
+  uint32_t packet_tree;
   CsimTime latency;        /* of the farthest member */
 } Batch;
 
@@ -50,6 +53,16 @@ struct Collnet {
   GArray *members, *batches, *trees, *domains;
   uint32_t *member_of; /* per entry of CsimExec.nets */
 };
+
+typedef struct { CsimBytes out, back; } Volume;
+/* Of a member's operation k (collnet.c). */
+Volume collnet_volume(const CsimExec *x, const Member *m, uint32_t k);
+
+/* collnet-packets.c: a tree for each batch; the packets of operation k; whether a member's results can be told; one has come. */
+gboolean collnet_packets_begin(CsimExec *x, GError **error);
+void collnet_packets_start(CsimExec *x, Batch *b, uint32_t k);
+void collnet_packets_answer(CsimExec *x, uint32_t member);
+void collnet_packets_landed(CsimExec *x, uint32_t member);
 
 static inline Member *collnet_member(const CsimExec *x, uint32_t i) { return &g_array_index(x->collnet->members, Member, i); }
 static inline Batch *collnet_batch(const CsimExec *x, uint32_t i) { return &g_array_index(x->collnet->batches, Batch, i); }

@@ -6,7 +6,7 @@
  *        from every head's NIC up the tree and down to every head's NIC
  *     -> latency of the tree -> proxies (serial, t_poll) -> flush -> p2g -> visible on all channels of the batch.
  *
- * Streams of a tree follow each other on the wire without a gap; latency is not part of a tree's time. The switches hold back members that
+ * At packet fidelity streams are packets (collnet-packets.c). Streams of a tree follow each other on the wire without a gap; latency is not part of a tree's time. The switches hold back members that
  * are early, so all flows of an operation begin together, and it is over for all when the slowest flow is.
  * How much goes each way: NCCL moves whole chunks in an all_reduce, also where a call's last ones are short or empty, and exact
  * windows in all_gather and reduce_scatter.
@@ -14,8 +14,6 @@
 #include "exec/collnet-private.h"
 
 /* --- sizes ----------------------------------------------------------------------------------------------------------- */
-
-typedef struct { CsimBytes out, back; } Volume;
 
 static CsimBytes overlap(CsimBytes a0, CsimBytes a1, CsimBytes b0, CsimBytes b1) { return MAX(0, MIN(a1, b1) - MAX(a0, b0)); }
 
@@ -41,7 +39,7 @@ static Volume rail_volume(const CsimExec *x, const Member *m, uint32_t k) {
   return s->coll == CSIM_COLL_ALL_GATHER ? (Volume){mine, all} : (Volume){all, mine};
 }
 
-static Volume volume(const CsimExec *x, const Member *m, uint32_t k) {
+Volume collnet_volume(const CsimExec *x, const Member *m, uint32_t k) {
   const CsimPlanSpec *s = csim_plan_spec(x->plan);
   if (s->coll != CSIM_COLL_ALL_REDUCE) return rail_volume(x, m, k);
   CsimBytes bytes = s->parts[0].chunk * m->n_nets;
@@ -81,7 +79,7 @@ static guint join_ways(const CsimExec *x, const Net *n, CsimFlowLink *way) {
 }
 
 static void start_flow(CsimExec *x, uint32_t member, const CsimFlowLink *way, guint n, uint32_t *hint, CsimBytes bytes, CsimRate cap) {
-  if (bytes == 0) return;
+  if (bytes == 0 || (x->packets && n == 0)) return; /* packets: only what is beside the wires flows */
   collnet_batch(x, collnet_member(x, member)->group)->flows++;
   csim_fluid_start_at(x->fluid, 0, hint, way, n, bytes, cap, x->handler, EV_COLLNET_FLOW, member, 0);
 }
@@ -90,7 +88,7 @@ static void start_member(CsimExec *x, uint32_t number, const Batch *b, uint32_t 
   Member *m = collnet_member(x, number);
   const Net *n = &x->nets[x->collnet->nets[m->first_net]];
   const CsimFlowLink *pool = (const CsimFlowLink *)(void *)x->links->data;
-  Volume v = volume(x, m, k);
+  Volume v = collnet_volume(x, m, k);
   CsimRate cap = csim_sharp_rate(&x->collnet->sharp, MAX(v.out, v.back), b->latency);
   if (v.out == v.back) {
     CsimFlowLink way[MAX_WAY];
@@ -105,7 +103,8 @@ static void start_member(CsimExec *x, uint32_t number, const Batch *b, uint32_t 
 static void answer(CsimExec *x, Batch *b) {
   b->answered++;
   for (uint32_t i = b->first_member; i < b->first_member + b->n_members; i++)
-    csim_engine_at(x->engine, csim_engine_now(x->engine) + b->latency, x->handler, EV_COLLNET_DONE, i, 0);
+    if (x->packets) collnet_packets_answer(x, i);
+    else csim_engine_at(x->engine, csim_engine_now(x->engine) + b->latency, x->handler, EV_COLLNET_DONE, i, 0);
 }
 
 /* Begins what is next on a tree; FALSE if somebody has not posted it. */
@@ -115,6 +114,7 @@ static gboolean start_next(CsimExec *x, Tree *t, Domain *d) {
   if (!all_posted(x, b, k)) return FALSE;
   t->next++;
   for (uint32_t i = 0; i < b->n_members; i++) start_member(x, b->first_member + i, b, k);
+  if (x->packets) collnet_packets_start(x, b, k);
   d->busy = b->flows > 0;
   if (!d->busy) answer(x, b); /* nothing to move */
   return TRUE;
@@ -145,7 +145,7 @@ void exec_collnet_filled(CsimExec *x, uint32_t net, CsimTime now) {
 
 static void on_posted(CsimExec *x, uint32_t number) {
   Member *m = collnet_member(x, number);
-  m->posted++;
+  m->posted_at[m->posted++ % SLOTS] = csim_engine_now(x->engine);
   start_any(x, collnet_tree(x, collnet_batch(x, m->group)->tree)->domain);
 }
 
@@ -181,6 +181,7 @@ void exec_collnet_event(CsimExec *x, const CsimEvent *event) {
   case EV_COLLNET_POSTED: on_posted(x, event->entity); break;
   case EV_COLLNET_FLOW: on_flow_end(x, event->entity); break;
   case EV_COLLNET_DONE: on_done(x, event->entity, event->time); break;
+  case EV_PKT_REDUCED: collnet_packets_landed(x, event->entity); break;
   default: g_assert_not_reached();
   }
 }

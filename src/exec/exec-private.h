@@ -98,6 +98,8 @@ typedef struct {
   gboolean collnet;            /* a head's way into the reducing network and back (collnet.c): links is the way in; latency, in and back */
   uint32_t back_links;         /* collnet: first entry in CsimExec.links of the way back */
   uint16_t n_back_links;
+  uint16_t own_net;            /* collnet: the head's NIC */
+  CsimTime near, far;          /* collnet: from the post to the wire, from the wire to the proxy */
   uint16_t root_net;           /* collnet: NIC of the aggregation tree's first member, and its rank: trees with equal ones are the same */
   uint32_t root_rank;
   uint32_t first_way;          /* several queue pairs (qps.c): first entry in CsimExec.ways; links, n_links, cap are the first one's */
@@ -244,6 +246,8 @@ void exec_packets_free(Packets *packets);
 CsimPacketFabric *exec_packets_fabric(const CsimExec *x);
 /* The next Net of x->nets. near, far: latency of the PCIe ways at its ends. */
 gboolean exec_packets_connect(CsimExec *x, CsimNicRef from, CsimNicRef to, uint32_t conn, CsimTime near, CsimTime far, GError **error);
+/* The next Net of x->nets has no queue pairs of its own. */
+void exec_packets_skip(CsimExec *x);
 /* Takes adapters' wires and the fabric out of Net.links: packets use them. */
 void exec_packets_strip(CsimExec *x);
 /* The proxy has just posted a message (Net.sent). FALSE: this connection has no packets. */
@@ -286,7 +290,7 @@ gboolean exec_pieces_take(CsimExec *x, const Conn *c);
 
 /* collnet-build.c: a head's connection with the network; and, once lanes and connections are final, trees and groups. */
 gboolean exec_collnet_conn(CsimExec *x, uint32_t conn, GArray *nets, GError **error);
-void exec_collnet_begin(CsimExec *x);
+gboolean exec_collnet_begin(CsimExec *x, GError **error);
 void exec_collnet_end(CsimExec *x);
 /* collnet.c: the proxy sees that a kernel has filled a slot of `net`. */
 void exec_collnet_filled(CsimExec *x, uint32_t net, CsimTime now);
@@ -295,6 +299,6 @@ void exec_collnet_event(CsimExec *x, const CsimEvent *event);
 /* Kinds of the one handler's events. */
 enum { EV_LANE_FLOW, EV_NET_SEND, EV_NET_FLOW, EV_NET_WIRE, EV_NET_ARRIVE, EV_QP_DONE, EV_FLAP,
        EV_COLLNET_POSTED, EV_COLLNET_FLOW, EV_COLLNET_DONE,
-       EV_PKT_LEG, EV_PKT_LANDED, EV_PKT_ACKED };
+       EV_PKT_LEG, EV_PKT_LANDED, EV_PKT_ACKED, EV_PKT_REDUCED };
 
 #endif

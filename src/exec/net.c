@@ -142,7 +142,8 @@ void exec_net_event(CsimExec *x, const CsimEvent *event) {
   case EV_FLAP: exec_flaps_event(x, event); break;
   case EV_COLLNET_POSTED:
   case EV_COLLNET_FLOW:
-  case EV_COLLNET_DONE: exec_collnet_event(x, event); break;
+  case EV_COLLNET_DONE:
+  case EV_PKT_REDUCED: exec_collnet_event(x, event); break;
   default: exec_packets_event(x, event);
   }
 }

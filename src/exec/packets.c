@@ -80,21 +80,31 @@ gboolean exec_packets_connect(CsimExec *x, CsimNicRef from, CsimNicRef to, uint3
   return TRUE;
 }
 
+void exec_packets_skip(CsimExec *x) {
+  End none = {0};
+  g_array_append_val(x->packets->ends, none);
+}
+
 static gboolean is_network(const CsimExec *x, const CsimFlowLink *link) {
   uint32_t id = g_array_index(x->machine_of, uint32_t, link->link);
   CsimResKind kind = csim_machine_link(x->spec.machine, id).kind;
   return kind == CSIM_RES_NIC_OUT || kind == CSIM_RES_NIC_IN || kind == CSIM_RES_FABRIC;
 }
 
+static uint16_t strip(CsimExec *x, uint32_t first, uint16_t n) {
+  CsimFlowLink *links = (CsimFlowLink *)(void *)x->links->data + first;
+  uint16_t kept = 0;
+  for (uint16_t k = 0; k < n; k++)
+    if (!is_network(x, &links[k])) links[kept++] = links[k];
+  return kept;
+}
+
 void exec_packets_strip(CsimExec *x) {
   for (uint32_t i = 0; i < x->n_nets; i++) {
     Net *n = &x->nets[i];
-    CsimFlowLink *links = &g_array_index(x->links, CsimFlowLink, n->links);
-    uint16_t kept = 0;
-    if (g_array_index(x->packets->ends, End, i).n_qps == 0) continue;
-    for (uint16_t k = 0; k < n->n_links; k++)
-      if (!is_network(x, &links[k])) links[kept++] = links[k];
-    n->n_links = kept;
+    if (!n->collnet && g_array_index(x->packets->ends, End, i).n_qps == 0) continue;
+    n->n_links = strip(x, n->links, n->n_links);
+    n->n_back_links = strip(x, n->back_links, n->n_back_links);
   }
 }
 

@@ -39,6 +39,9 @@ CsimPktNet *csim_packet_fabric_net(const CsimPacketFabric *fabric);
 #define CSIM_PACKET_MAX_PLANES 16
 guint csim_packet_fabric_qps(CsimPacketFabric *fabric, CsimNicRef from, CsimNicRef to, uint32_t flow_hash, guint *qps, GError **error);
 
+/* An aggregation tree of adapters, each once; with several planes on the number-th of them. As csim_pkt_add_tree. */
+guint csim_packet_fabric_tree(CsimPacketFabric *fabric, const CsimNicRef *nics, guint n, const CsimPktTreeSpec *spec, GError **error);
+
 /* A cable that flaps goes down, until then, or comes back. lost: of its payload rate, as CsimMachineFlap's. What is on the wire still arrives. */
 void csim_packet_fabric_flap(CsimPacketFabric *fabric, guint cable, CsimRate lost, gboolean down, CsimTime until);
 

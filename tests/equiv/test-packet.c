@@ -76,6 +76,23 @@ static void test_shapes(void) {
       }
 }
 
+/* Reduction in the switches: one switch, and leaves and spines with as many cables as trees need. In a short all_gather
+ * each member has four packets at once under way and in a short reduce_scatter any number, as a flow all of it together: up to 3 % longer. */
+static void test_sharp(void) {
+  static const char *const envs[][6] = {{"NCCL_COLLNET_ENABLE=1", "NCCL_ALGO=CollnetDirect", NULL}, {"NCCL_COLLNET_ENABLE=1", "NCCL_ALGO=CollnetChain", NULL},
+                                        {"NCCL_COLLNET_ENABLE=1", "NCCL_ALGO=NVLS", NULL}};
+  static const CsimColl sharp[] = {CSIM_COLL_ALL_REDUCE, CSIM_COLL_ALL_GATHER, CSIM_COLL_REDUCE_SCATTER};
+  for (guint e = 0; e < G_N_ELEMENTS(envs); e++)
+    for (guint c = 0; c < (e == 1 ? 1 : G_N_ELEMENTS(sharp)); c++)
+      for (CsimBytes bytes = 1 << 13; bytes <= 1 << 25; bytes <<= 6) {
+        Machine one = {4, 0, envs[e], ", \"sharp\": true", NULL};
+        Machine two = {8, 0, envs[e], ", \"sharp\": true, \"kind\": \"fat-tree\", \"radix\": 32", NULL};
+        double limit = c > 0 && bytes == 1 << 13 ? 0.04 : 0.02;
+        g_assert_cmpfloat(fabs(difference(&one, "ib", sharp[c], bytes)), <, limit);
+        g_assert_cmpfloat(fabs(difference(&two, "ib", sharp[c], bytes)), <, limit);
+      }
+}
+
 /* Messages of 1 MiB and more: a queue pair's own rate, not the adapter's. */
 static void test_stream(void) {
   static const char *const large[] = {"NCCL_MIN_NCHANNELS=1", "NCCL_MAX_NCHANNELS=1", "NCCL_ALGO=Ring", "NCCL_PROTO=Simple", "NCCL_BUFFSIZE=16777216", NULL};
@@ -157,6 +174,7 @@ int main(int argc, char **argv) {
   g_test_add_func("/packet/uncontended", test_uncontended);
   g_test_add_func("/packet/shapes", test_shapes);
   g_test_add_func("/packet/stream", test_stream);
+  g_test_add_func("/packet/sharp", test_sharp);
   g_test_add_func("/packet/default", test_default);
   g_test_add_func("/packet/lossless", test_lossless);
   g_test_add_func("/packet/deterministic", test_deterministic);

@@ -77,6 +77,7 @@ gboolean csim_pkt_check(CsimPktNet *net, GError **error) {
   CsimBytes(*held)[CSIM_PKT_CLASSES] = g_malloc0_n(MAX(net->n_ports, 1), sizeof *held);
   uint64_t frames = 0;
   gboolean ok = TRUE;
+  frames = net->reducing;
   for (guint i = 0; i < net->n_ports; i++)
     frames += sum_queues(net, &net->ports[i], held) + net->ports[i].flying;
   for (guint i = 0; i < net->n_ports && ok; i++)
@@ -84,6 +85,8 @@ gboolean csim_pkt_check(CsimPktNet *net, GError **error) {
   for (guint i = 0; i < net->n_nodes && ok; i++) ok = check_node(net, &net->nodes[i], error);
   if (ok && frames != net->live_packets)
     ok = wrong(error, net, 0, "frames queued and under way", (int64_t)frames, (int64_t)net->live_packets);
+  if (ok && net->live_packets == 0 && pkt_trees_waiting(net) > 0)
+    ok = wrong(error, net, 0, "frames in aggregation nodes whose partners never came", (int64_t)pkt_trees_waiting(net), 0);
   g_free(held);
   return ok;
 }

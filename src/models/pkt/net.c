@@ -50,6 +50,7 @@ static void add_handlers(CsimPktNet *net) {
   net->on_timeout = csim_engine_add_handler(engine, "ACK time-out", pkt_on_timeout, net);
   net->on_credit = csim_engine_add_handler(engine, "credit", pkt_on_credit, net);
   net->on_post = csim_engine_add_handler(engine, "post", pkt_on_post, net);
+  net->on_reduced = csim_engine_add_handler(engine, "frame reduced", pkt_on_reduced, net);
   net->on_watchdog = csim_engine_add_handler(engine, "PFC watchdog", pkt_on_watchdog, net);
 }
 
@@ -70,6 +71,7 @@ CsimPktNet *csim_pkt_net_new(CsimEngine *engine, const CsimPktSpec *spec) {
   net->free_packet = NONE;
   net->qps = g_ptr_array_new_with_free_func(free_qp);
   net->distances = g_ptr_array_new_with_free_func(g_free);
+  net->trees = g_ptr_array_new_with_free_func(pkt_tree_free);
   net->messages = csim_slab_new("messages", sizeof(Message));
   net->ack_frame = csim_pkt_ack_frame(spec->kind);
   net->cnp_frame = csim_pkt_cnp_frame(spec->kind);
@@ -92,6 +94,7 @@ void csim_pkt_net_free(CsimPktNet *net) {
   for (uint32_t i = 0; i < net->n_chunks; i++) free(net->chunks[i]);
   g_ptr_array_free(net->qps, TRUE);
   g_ptr_array_free(net->distances, TRUE);
+  g_ptr_array_free(net->trees, TRUE);
   csim_slab_free(net->messages);
   g_free(net->chunks);
   g_free(net->nodes);
@@ -188,8 +191,7 @@ guint csim_pkt_connect(CsimPktNet *net, guint a, guint b, const CsimPktCable *ca
 
 /* ---- paths ---- */
 
-/* The egress of `at` for a flow: the hash picks among the ports that lie on a shortest path. */
-static guint choose_port(const CsimPktNet *net, guint at, const guint8 *far, uint64_t flow) {
+static guint hash_port(const CsimPktNet *net, guint at, const guint8 *far, uint64_t flow) {
   const GArray *ports = net->nodes[at].ports;
   guint n = 0;
   for (guint i = 0; i < ports->len; i++)
@@ -212,7 +214,7 @@ static gboolean find_path(CsimPktNet *net, guint src, guint dst, guint16 udp_por
   }
   *n = 0;
   for (guint at = src; at != dst; at = net->ports[path[*n - 1]].peer_node)
-    path[(*n)++] = (uint16_t)choose_port(net, at, far, flow);
+    path[(*n)++] = (uint16_t)hash_port(net, at, far, flow);
   return TRUE;
 }
 
@@ -295,6 +297,9 @@ guint csim_pkt_add_qp(CsimPktNet *net, guint src, guint dst, const CsimPktQpSpec
   qp->next_ready = NONE;
   qp->watch_handler = CSIM_PKT_SILENT;
   qp->stats.first_post = CSIM_TIME_NEVER;
+  qp->cap = net->spec.qp_rate;
+  qp->cap_from = net->spec.qp_from;
+  qp->window = net->spec.window;
   if (spec) qp->routing = (uint8_t)spec->routing;
   qp->any_order = qp->routing != CSIM_PKT_ONE_PATH || net->spec.recovery == CSIM_PKT_SELECTIVE;
   if (!set_paths(net, qp, spec, error) || !set_routes(net, qp, spec, error)) {

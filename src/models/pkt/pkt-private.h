@@ -17,8 +17,8 @@
 #define CONTROL CSIM_PKT_CLASSES /* the queue of PFC frames: before all classes, never paused */
 #define N_QUEUES (CSIM_PKT_CLASSES + 1)
 
-typedef enum { PKT_DATA, PKT_ACK, PKT_NAK, PKT_CNP, PKT_GAP, PKT_PAUSE } PktType;
-enum { PKT_CE = 1, PKT_ACK_REQUEST = 2, PKT_LAST = 4 };
+typedef enum { PKT_DATA, PKT_ACK, PKT_NAK, PKT_CNP, PKT_GAP, PKT_PAUSE, PKT_UP, PKT_DOWN } PktType; /* the last two: tree.c */
+enum { PKT_CE = 1, PKT_ACK_REQUEST = 2, PKT_LAST = 4, PKT_FOR_ONE = 8 };
 
 /* A frame. psn: of data; the last one acknowledged (ACK); the first one missing (NAK); quanta (PAUSE). 64
  * A GAP's psn is pkt_gap's.
@@ -26,7 +26,7 @@ enum { PKT_CE = 1, PKT_ACK_REQUEST = 2, PKT_LAST = 4 };
 typedef struct {
   int64_t psn;
   uint32_t qp, next;
-  uint32_t back;    /* packets since the message's start */
+  uint32_t back;    /* packets since the message's start; of a tree: the operation's number */
   uint16_t ingress; /* port of this switch by which it came, or PKT_MADE_HERE */
   uint16_t frame;
   uint8_t type : 4, came_by : 4; /* came_by: class of the ingress account that holds it */
@@ -90,7 +90,8 @@ struct Message {
   int64_t first, end; /* PSNs */
   CsimBytes bytes;
   uint64_t arg;
-  uint32_t entity;
+  uint32_t entity, number; /* number: of a tree's operation */
+  int mtu;
   uint16_t handler, kind;
   CsimHandle handle;
 };
@@ -124,6 +125,10 @@ typedef struct {
   Message *current;            /* that next_psn lies in */
   CsimTime next_time;
   CsimBytes sending;           /* bytes of the message that the last frame was of */
+  CsimRate cap;                /* payload bytes/s, of messages of cap_from and more; 0: none */
+  CsimBytes cap_from;
+  int64_t window;              /* packets in flight; 0: any number */
+  uint32_t tree, member;       /* tree: 1 + its number; 0: none */
   QpState state;
   uint32_t next_ready, id, src, dst;
   CsimRp rp;
@@ -150,6 +155,8 @@ typedef struct {
   Route *way_back; /* of ACKs, if lanes change */
   uint16_t path[CSIM_PKT_MAX_HOPS], back[CSIM_PKT_MAX_HOPS];
 } Qp;
+
+typedef struct PktTree PktTree; /* tree.c */
 
 /* Ports of a switch that lie on shortest paths to some node. */
 typedef struct {
@@ -183,6 +190,8 @@ struct CsimPktNet {
   Load *loads; /* of ports */
   guint n_nodes, n_ports;
   GPtrArray *qps;       /* Qp* */
+  GPtrArray *trees;     /* PktTree* */
+  uint64_t reducing;    /* frames in aggregation nodes */
   GPtrArray *distances; /* per node: hops to it from every node, NULL until asked for */
   Packet **chunks;
   uint32_t n_chunks, free_packet, live_packets;
@@ -191,7 +200,7 @@ struct CsimPktNet {
   int ack_frame, cnp_frame;
   /* handlers */
   uint16_t on_arrive, on_free, on_wake, on_effect, on_control, on_pause, on_expiry, on_refresh, on_timeout,
-      on_credit, on_post, on_watchdog;
+      on_credit, on_post, on_watchdog, on_reduced;
   gboolean frozen; /* no more nodes or cables */
   char *deadlock;
 };
@@ -240,6 +249,16 @@ uint32_t pkt_next_data(CsimPktNet *net, Port *port); /* the frame that a host se
 gboolean pkt_host_has_data(const CsimPktNet *net, const Port *port);
 void pkt_ready(CsimPktNet *net, Qp *qp);
 
+void pkt_post_part(CsimPktNet *net, Qp *qp, CsimTime at, CsimBytes bytes, int mtu, uint32_t number, uint16_t handler, uint16_t kind, uint32_t entity);
+
+/* tree.c: a frame of a tree has arrived at a switch; starts its last link; a member's PSN as its frame says it. */
+void pkt_tree_arrive(CsimPktNet *net, Port *in, uint32_t index);
+void pkt_tree_deliver(CsimPktNet *net, const Port *rx, const Packet *p, CsimTime arrival);
+int64_t pkt_tree_psn(const CsimPktNet *net, const Qp *qp, int64_t psn, int64_t in_op, uint32_t number, uint8_t *flags);
+uint64_t pkt_trees_waiting(const CsimPktNet *net);
+void pkt_tree_free(gpointer tree);
+void pkt_on_reduced(CsimEngine *engine, void *owner, const CsimEvent *event);
+
 /* ways.c */
 const guint8 *pkt_distances_to(CsimPktNet *net, guint to);
 uint32_t pkt_choose_way(CsimPktNet *net, guint node, const Qp *qp);
@@ -272,6 +291,7 @@ void pkt_early_free(Early *early);
 
 /* receiver.c: a frame for a host has started its last link. */
 void pkt_deliver(CsimPktNet *net, Port *rx, uint32_t index, CsimTime arrival);
+void pkt_tell_delivered(CsimPktNet *net, const Qp *qp, CsimTime arrival);
 
 /* credit.c */
 gboolean pkt_has_credit(CsimPktNet *net, Port *port, guint class, int frame);

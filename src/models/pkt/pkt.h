@@ -151,6 +151,38 @@ void csim_pkt_send(CsimPktNet *net, guint qp, CsimBytes bytes, uint16_t handler,
 /* The same later. */
 void csim_pkt_send_at(CsimPktNet *net, CsimTime at, guint qp, CsimBytes bytes, uint16_t handler,
                       uint16_t kind, uint32_t entity, uint64_t arg);
+/*
+ * InfiniBand: an aggregation tree, which the switches on the shortest ways of its members to a root make together (models/sharp.h). Hosts count
+ * as members in the order given, each once. The root is one of the switches that are nearest to the farthest member, the number-th of them;
+ * `number` also shares out cables among trees. Frames of trees are never lost (CsimPktCable.loss), and come without acknowledgements.
+ */
+typedef struct {
+  guint number;
+  CsimTime reduce; /* an aggregation node's latency */
+  CsimRate rate;   /* payload bytes/s at which a member sends at most */
+} CsimPktTreeSpec;
+/* Its number, or G_MAXUINT32 and CSIM_ERROR_ROUTE. After the last cable. */
+guint csim_pkt_add_tree(CsimPktNet *net, const guint *hosts, guint n, const CsimPktTreeSpec *spec, GError **error);
+
+typedef enum {
+  CSIM_PKT_ALL_REDUCE, /* all send `bytes`, all get the sum */
+  CSIM_PKT_GATHER,     /* member m sends part[m], all get all */
+  CSIM_PKT_SCATTER     /* all send sum(part), member m gets its part[m] of the sum */
+} CsimPktReduction;
+typedef struct {
+  CsimPktReduction kind;
+  CsimBytes bytes;
+  const CsimBytes *part;  /* by member; NULL for ALL_REDUCE */
+  const CsimTime *delay;  /* by member: from now to the post; NULL: none */
+  const uint32_t *entity; /* by member */
+  int mtu;                /* payload of a packet */
+  int64_t window;         /* packets that a member has under way; 0: any number. Not of a SCATTER */
+} CsimPktReduce;
+/* An operation of all members, after the earlier ones, of the same kind as those. Fires (handler, kind, entity[m], 0) when member m has sent its own (with a window: when all of
+ * that has come back). */
+void csim_pkt_reduce(CsimPktNet *net, guint tree, const CsimPktReduce *what, uint16_t handler, uint16_t kind);
+/* From now on fires (handler, kind, entity, number) whenever the result of an operation is complete at the member. */
+void csim_pkt_tree_watch(CsimPktNet *net, guint tree, guint member, uint16_t handler, uint16_t kind, uint32_t entity);
 /* From now on fires (handler, kind, entity, number) whenever a message is complete at the receiver: number
  * counts them from 0. */
 void csim_pkt_watch(CsimPktNet *net, guint qp, uint16_t handler, uint16_t kind, uint32_t entity);

@@ -89,7 +89,7 @@ static gboolean has_work(const CsimPktNet *net, const Port *port) {
 }
 
 static gboolean is_lost(Port *port, const Packet *p) {
-  return port->loss > 0 && p->type != PKT_PAUSE && csim_rng_uniform(&port->loss_rng) < port->loss;
+  return port->loss > 0 && p->type < PKT_PAUSE && csim_rng_uniform(&port->loss_rng) < port->loss;
 }
 
 /* A switch goes on with a frame when its header is in (64 bytes, assumed), unless the next link would run
@@ -98,6 +98,7 @@ static CsimTime enter_time(CsimPktNet *net, const Port *port, const Packet *p, i
                            CsimTime wire_time) {
   const CsimPktSwitch *sw = &net->nodes[port->peer_node].sw;
   if (!sw->cut_through) return wire_time + sw->latency;
+  if (p->type >= PKT_UP) return pkt_wire_time(port, MIN(wire, 64)) + sw->latency;
   const Port *next = pkt_likely_egress(net, port->peer_node, pkt_qp(net, p->qp), p);
   CsimTime header = pkt_wire_time(port, MIN(wire, 64)), spare = wire_time - pkt_wire_time(next, wire);
   return MAX(header, spare) + sw->latency;

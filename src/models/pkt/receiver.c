@@ -113,6 +113,8 @@ static void take_data(CsimPktNet *net, const Packet *p, CsimTime arrival) {
   if (effects) effect_at(net, qp, arrival, effects, (uint64_t)qp->expected);
 }
 
+void pkt_tell_delivered(CsimPktNet *net, const Qp *qp, CsimTime arrival) { effect_at(net, qp, arrival, EFFECT_DELIVERED, 0); }
+
 void pkt_deliver(CsimPktNet *net, Port *rx, uint32_t index, CsimTime arrival) {
   const Packet *p = pkt_packet(net, index);
   rx->rx_packets++;
@@ -120,6 +122,8 @@ void pkt_deliver(CsimPktNet *net, Port *rx, uint32_t index, CsimTime arrival) {
   if (net->spec.kind == CSIM_PKT_IB) pkt_give_credit(net, rx, p->class, p->frame, arrival);
   if (p->type == PKT_DATA)
     take_data(net, p, arrival);
+  else if (p->type == PKT_DOWN)
+    pkt_tree_deliver(net, rx, p, arrival);
   else
     csim_engine_at(net->engine, arrival, net->on_control, p->type, p->qp, (uint64_t)p->psn);
   pkt_release(net, index);

@@ -31,14 +31,14 @@ static Qp *pop_ready(CsimPktNet *net, Node *node) {
   return qp;
 }
 
-static gboolean can_send(const CsimPktNet *net, const Qp *qp) {
-  gboolean open = net->spec.window == 0 || qp->next_psn - qp->acked_psn < net->spec.window;
+static gboolean can_send(const Qp *qp) {
+  gboolean open = qp->window == 0 || qp->next_psn - qp->acked_psn < qp->window;
   return ((qp->next_psn < qp->end_psn && open) || qp->n_gaps > 0) && !qp->stats.failed;
 }
 
 /* Queues an idle queue pair for sending, or sets its alarm. `free_at`: up to then the port is busy anyhow. */
 static void line_up(CsimPktNet *net, Qp *qp, CsimTime free_at) {
-  if (qp->state != QP_IDLE || !can_send(net, qp)) return;
+  if (qp->state != QP_IDLE || !can_send(qp)) return;
   if (qp->next_time <= free_at) {
     push_ready(net, qp);
     return;
@@ -66,22 +66,34 @@ gboolean pkt_host_has_data(const CsimPktNet *net, const Port *port) {
 /* ---- frames ---- */
 
 /* Payload of the packet at `back` packets from its message's start. */
-static int payload_of(const CsimPktNet *net, const Message *message, int64_t back, gboolean last) {
-  return last ? (int)(message->bytes - back * net->spec.mtu) : net->spec.mtu;
+static int payload_of(const Message *message, int64_t back, gboolean last) {
+  return last ? (int)(message->bytes - back * message->mtu) : message->mtu;
 }
 
 /* Of a message's last packet, of every so many, and of one that fills the window, which else would stay shut.
  */
 static gboolean asks_for_ack(const CsimPktNet *net, const Qp *qp, int64_t psn, int64_t back, gboolean last) {
-  gboolean fills = net->spec.window > 0 && psn + 1 - qp->acked_psn >= net->spec.window;
+  gboolean fills = qp->window > 0 && psn + 1 - qp->acked_psn >= qp->window;
   return last || fills || back % net->spec.ack_every == net->spec.ack_every - 1;
+}
+
+/* It has no acknowledgement: without a window a message is done when its last frame is on the link. */
+static void make_tree_frame(CsimPktNet *net, const Qp *qp, const Message *message, Packet *p) {
+  const Port *port = host_port(net, qp);
+  int64_t psn = p->psn;
+  if (qp->window == 0 && p->flags & PKT_LAST)
+    csim_engine_at(net->engine, csim_engine_now(net->engine) + pkt_wire_time(port, csim_pkt_wire(net->spec.kind, p->frame)), net->on_control, PKT_ACK,
+                   qp->id, (uint64_t)psn);
+  p->type = PKT_UP;
+  p->psn = pkt_tree_psn(net, qp, psn, p->back, message->number, &p->flags);
+  p->back = message->number;
 }
 
 static uint32_t make_frame(CsimPktNet *net, const Qp *qp, const Message *message, int64_t psn) {
   int64_t back = psn - message->first;
   gboolean last = psn + 1 == message->end;
   gboolean ask = asks_for_ack(net, qp, psn, back, last);
-  int frame = csim_pkt_data_frame(net->spec.kind, payload_of(net, message, back, last), back == 0);
+  int frame = csim_pkt_data_frame(net->spec.kind, payload_of(message, back, last), back == 0 && !qp->tree);
   uint32_t index = pkt_alloc(net);
   *pkt_packet(net, index) = (Packet){.psn = psn,
                                      .qp = qp->id,
@@ -93,11 +105,12 @@ static uint32_t make_frame(CsimPktNet *net, const Qp *qp, const Message *message
                                      .hop = 1,
                                      .flags = (uint8_t)((ask ? PKT_ACK_REQUEST : 0) | (last ? PKT_LAST : 0) | WAY_UNKNOWN << WAY_SHIFT),
                                      .back = (uint32_t)back};
+  if (G_UNLIKELY(qp->tree)) make_tree_frame(net, qp, message, pkt_packet(net, index));
   return index;
 }
 
 static void arm_timeout(CsimPktNet *net, Qp *qp) {
-  if (qp->timer.due == CSIM_TIME_NEVER && net->spec.ack_timeout != CSIM_TIME_NEVER)
+  if (qp->timer.due == CSIM_TIME_NEVER && !qp->tree && net->spec.ack_timeout != CSIM_TIME_NEVER)
     csim_timer_arm(net->engine, &qp->timer, csim_engine_now(net->engine) + net->spec.ack_timeout);
 }
 
@@ -156,8 +169,7 @@ static void pace(CsimPktNet *net, Qp *qp, const Port *port, int frame) {
   CsimTime now = csim_engine_now(net->engine);
   int wire = csim_pkt_wire(net->spec.kind, frame);
   CsimTime time = pkt_wire_time(port, wire);
-  if (net->spec.qp_rate > 0 && qp->sending >= net->spec.qp_from)
-    time = MAX(time, csim_rate_time(net->spec.qp_rate, MIN(frame, net->spec.mtu)));
+  if (qp->cap > 0 && qp->sending >= qp->cap_from) time = MAX(time, csim_rate_time(qp->cap, MIN(frame, net->spec.mtu)));
   if (net->spec.dcqcn_on && qp->rp.limited) {
     double rate = csim_rp_rate(&qp->rp, now);
     if (rate < qp->rp.line) time = MAX(time, (CsimTime)ceil(wire * 1e12 / rate));
@@ -174,7 +186,7 @@ uint32_t pkt_next_data(CsimPktNet *net, Port *port) {
                         csim_pkt_data_frame(CSIM_PKT_IB, net->spec.mtu, TRUE)))
       return NONE;
     Qp *qp = pop_ready(net, node);
-    if (!can_send(net, qp)) continue;
+    if (!can_send(qp)) continue;
     uint32_t index = next_frame(net, qp);
     int frame = pkt_packet(net, index)->frame;
     pace(net, qp, port, frame);
@@ -193,13 +205,13 @@ static Message *new_message(CsimPktNet *net, CsimBytes bytes, uint16_t handler, 
   Message *message = csim_slab_alloc(net->messages, &handle);
   g_assert(bytes >= 0);
   *message = (Message){
-      .bytes = bytes, .arg = arg, .entity = entity, .handler = handler, .kind = kind, .handle = handle};
+      .bytes = bytes, .arg = arg, .entity = entity, .mtu = net->spec.mtu, .handler = handler, .kind = kind, .handle = handle};
   return message;
 }
 
 static void post(CsimPktNet *net, Qp *qp, Message *message) {
   message->first = qp->end_psn;
-  message->end = qp->end_psn + csim_pkt_message_packets(message->bytes, net->spec.mtu);
+  message->end = qp->end_psn + csim_pkt_message_packets(message->bytes, message->mtu);
   qp->end_psn = message->end;
   if (qp->last_message)
     qp->last_message->next = message;
@@ -222,6 +234,13 @@ void csim_pkt_send_at(CsimPktNet *net, CsimTime at, guint qp, CsimBytes bytes, u
                       uint16_t kind, uint32_t entity, uint64_t arg) {
   Message *message = new_message(net, bytes, handler, kind, entity, arg);
   csim_engine_at(net->engine, at, net->on_post, 0, qp, message->handle);
+}
+
+void pkt_post_part(CsimPktNet *net, Qp *qp, CsimTime at, CsimBytes bytes, int mtu, uint32_t number, uint16_t handler, uint16_t kind, uint32_t entity) {
+  Message *message = new_message(net, bytes, handler, kind, entity, 0);
+  message->mtu = mtu;
+  message->number = number;
+  csim_engine_at(net->engine, at, net->on_post, 0, qp->id, message->handle);
 }
 
 void pkt_on_post(CsimEngine *engine, void *owner, const CsimEvent *event) {
@@ -261,7 +280,7 @@ static void acked(CsimPktNet *net, Qp *qp, int64_t psn) {
   trim_gaps(qp);
   if (qp->max_psn == psn)
     csim_timer_disarm(net->engine, &qp->timer);
-  else if (net->spec.ack_timeout != CSIM_TIME_NEVER)
+  else if (net->spec.ack_timeout != CSIM_TIME_NEVER && !qp->tree)
     csim_timer_arm(net->engine, &qp->timer, now + net->spec.ack_timeout);
   complete(net, qp);
 }

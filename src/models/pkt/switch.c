@@ -116,11 +116,15 @@ void pkt_on_arrive(CsimEngine *engine, void *owner, const CsimEvent *event) {
   Packet *p = pkt_packet(net, index);
   const Qp *qp = pkt_qp(net, p->qp);
   int wire = csim_pkt_wire(net->spec.kind, p->frame);
-  Port *out = pkt_egress(net, in->node, qp, p);
   link->flying--;
   link->flying_bytes -= wire;
   in->rx_packets++;
   in->rx_bytes += wire;
+  if (G_UNLIKELY(p->type >= PKT_UP)) {
+    pkt_tree_arrive(net, in, index);
+    return;
+  }
+  Port *out = pkt_egress(net, in->node, qp, p);
   p->came_by = p->class;
   if (G_UNLIKELY(qp->laned)) p->class = pkt_next_lane(qp, p);
   p->hop++;
