@@ -300,6 +300,19 @@ char *csim_rate_format(CsimRate r, char *buf) {
   return format(r, units, G_N_ELEMENTS(units), NULL, 0, buf);
 }
 
+char *csim_size_text(CsimBytes bytes) {
+  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  guint unit = 0;
+  for (; unit + 1 < G_N_ELEMENTS(units) && bytes >= 1024 && bytes % 1024 == 0; unit++) bytes /= 1024;
+  return g_strdup_printf("%" G_GINT64_FORMAT "%s", bytes, units[unit]);
+}
+
+char *csim_number_text(double value, const char *format) {
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+  if (!isfinite(value)) return g_strdup("");
+  return g_strdup(g_ascii_formatd(text, sizeof text, format, value));
+}
+
 char *csim_range_text(int64_t min, int64_t max) {
   if (max != INT64_MAX)
     return g_strdup_printf("a whole number from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT, min, max);

@@ -33,6 +33,12 @@ char *csim_time_format(CsimTime t, char *buf);
 char *csim_bytes_format(CsimBytes b, char *buf);
 char *csim_rate_format(CsimRate r, char *buf);
 
+/* Exact sizes: "1GiB", "64KiB", "1000B". Caller frees. */
+char *csim_size_text(CsimBytes bytes);
+/* A number by a printf format ("%.3f") in any locale, "" if it is not finite. Caller frees. */
+char *csim_number_text(double value, const char *format);
+
+
 static inline double csim_time_us(CsimTime t) { return (double)t * 1e-6; }
 static inline CsimTime csim_time_from_us(double us) { return (CsimTime)(us * 1e6 + 0.5); }
 

@@ -5,9 +5,9 @@
 #include "exp/audit-pairs.h"
 
 #include "base/file.h"
+#include "base/stats.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Healthy links of one kind differ by 2-3 % in published matrices; a lane or link less costs 25 % and more (assumed border). */
@@ -15,17 +15,8 @@
 /* Against the target: what copies reach of the payload rate varies more. */
 #define FAR_FROM_TARGET 1.25
 
-static int by_value(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 static double median(GArray *values) {
-  if (!values->len) return NAN;
-  g_array_sort(values, by_value);
-  guint half = values->len / 2;
-  double upper = g_array_index(values, double, half);
-  return values->len % 2 ? upper : (g_array_index(values, double, half - 1) + upper) / 2;
+  return csim_median((double *)(void *)values->data, values->len);
 }
 
 /* --- lines of the table ---- */

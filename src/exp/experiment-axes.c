@@ -166,13 +166,7 @@ static void read_value(CsimAxis *axis, CsimJson *v, gboolean named) {
 
 /* Numbers stay numbers; what was written with a suffix gets one again where it can. */
 static char *range_label(int64_t value, gboolean sizes) {
-  static const char *const units[] = {"", "KiB", "MiB", "GiB", "TiB"};
-  guint unit = 0;
-  while (sizes && unit + 1 < G_N_ELEMENTS(units) && value >= 1024 && value % 1024 == 0) {
-    value /= 1024;
-    unit++;
-  }
-  return g_strdup_printf("%" PRId64 "%s", value, units[unit]);
+  return sizes && value >= 1024 && value % 1024 == 0 ? csim_size_text(value) : g_strdup_printf("%" PRId64, value);
 }
 
 static gboolean read_end(CsimJson *range, const char *name, int64_t *out, gboolean *sizes) {

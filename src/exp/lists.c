@@ -1,7 +1,6 @@
 #include "exp/lists.h"
 
 #include "algos/plan.h"
-#include "base/units.h"
 
 #include <string.h>
 
@@ -57,26 +56,15 @@ static const char *confidence_name(CsimConfidence confidence) {
   return names[confidence];
 }
 
-static char *value_text(const CsimConstant *constant) {
-  char buf[MAX(CSIM_UNIT_BUF, G_ASCII_DTOSTR_BUF_SIZE)];
-  switch (constant->unit) {
-  case CSIM_UNIT_TIME: return g_strdup(csim_time_format(constant->time, buf));
-  case CSIM_UNIT_RATE: return g_strdup(csim_rate_format(constant->rate, buf));
-  case CSIM_UNIT_BYTES: return g_strdup(csim_bytes_format(constant->bytes, buf));
-  case CSIM_UNIT_NUMBER: return g_strdup(g_ascii_formatd(buf, sizeof buf, "%g", constant->number));
-  }
-  g_assert_not_reached();
-}
-
 static void append_constant(GString *out, const CsimConstant *constant) {
-  g_autofree char *value = value_text(constant);
+  g_autofree char *value = csim_constant_text(constant);
   g_string_append_printf(out, "%-40s %-12s %-9s %s  [%s]\n", constant->name, value, confidence_name(constant->confidence), constant->meaning, constant->source);
 }
 
 static void add_member(cJSON *object, const char *name, const char *text) { cJSON_AddStringToObject(object, name, text); }
 
 static void add_constant(cJSON *array, const CsimConstant *constant) {
-  g_autofree char *value = value_text(constant);
+  g_autofree char *value = csim_constant_text(constant);
   cJSON *object = cJSON_CreateObject();
   add_member(object, "name", constant->name);
   add_member(object, "value", value);

@@ -63,22 +63,12 @@ static void free_constant(gpointer data) {
   g_free(c);
 }
 
-static char *value_text(const CsimConstant *c) {
-  char unit[CSIM_UNIT_BUF], number[G_ASCII_DTOSTR_BUF_SIZE];
-  switch (c->unit) {
-  case CSIM_UNIT_TIME: return g_strdup(csim_time_format(c->time, unit));
-  case CSIM_UNIT_RATE: return g_strdup(csim_rate_format(c->rate, unit));
-  case CSIM_UNIT_BYTES: return g_strdup(csim_bytes_format(c->bytes, unit));
-  default: return g_strdup(g_ascii_formatd(number, sizeof number, "%.6g", c->number));
-  }
-}
-
 /* value is taken over. A name that the catalogue lacks ("nvlink.0.kernel") is left out. */
 static void add(Calibration *k, char *name, char *value, const char *from) {
   const CsimConstant *old = csim_catalogue_find(k->catalogue, name);
   if (old) {
     CsimLiveConstant *c = g_new0(CsimLiveConstant, 1);
-    *c = (CsimLiveConstant){g_strdup(name), value_text(old), g_strdup(value), g_strdup(from)};
+    *c = (CsimLiveConstant){g_strdup(name), csim_constant_text(old), g_strdup(value), g_strdup(from)};
     g_ptr_array_add(k->out, c);
   }
   g_free(name);
@@ -89,12 +79,8 @@ static char *time_text(double us) {
   return g_strdup_printf("%" G_GINT64_FORMAT "ns", (gint64)llround(us * 1e3));
 }
 static char *rate_text(double gbps) {
-  char number[G_ASCII_DTOSTR_BUF_SIZE];
-  return g_strdup_printf("%sGB/s", g_ascii_formatd(number, sizeof number, "%.6g", gbps));
-}
-static char *number_text(double value) {
-  char number[G_ASCII_DTOSTR_BUF_SIZE];
-  return g_strdup(g_ascii_formatd(number, sizeof number, "%.6g", value));
+  g_autofree char *number = csim_number_text(gbps, "%.6g");
+  return g_strconcat(number, "GB/s", NULL);
 }
 
 /* --- copies ----------------------------------------------------------------------- */
@@ -177,7 +163,7 @@ static void sockets(Calibration *k) {
   if (stream) add(k, g_strdup("socket.stream"), rate_text(stream->bw_gbps), "probe sockets, one connection");
   if (!ring || k->basics->nic_gbps <= 0) return;
   g_autofree char *from = g_strdup_printf("probe sockets, ring of %d ranks, against the interface's speed", ring->ranks);
-  add(k, g_strdup("socket.share"), number_text(ring->bw_gbps / (k->basics->nic_gbps * net.efficiency)), from);
+  add(k, g_strdup("socket.share"), csim_number_text(ring->bw_gbps / (k->basics->nic_gbps * net.efficiency), "%.6g"), from);
 }
 
 /* --- whole ------------------------------------------------------------------------ */

@@ -136,7 +136,7 @@ char *live_predictions_csv(const CsimValidation *v, const char *target, const ch
     if (r->skipped) g_string_append_printf(out, "# %s: %s\n", r->set->facts[CSIM_FACT_NAME], r->skipped);
     for (guint k = 0; k < r->rows->len; k++) {
       const CsimCompared *c = &g_array_index(r->rows, CsimCompared, k);
-      g_autofree char *time = csim_probe_number(c->time_us, "%.4f"), *busbw = csim_probe_number(c->busbw_gbps, "%.4f");
+      g_autofree char *time = csim_number_text(c->time_us, "%.4f"), *busbw = csim_number_text(c->busbw_gbps, "%.4f");
       g_string_append_printf(out, "%s,%s,%" PRId64 ",%s,%s,%s,%s,%d\n", r->set->facts[CSIM_FACT_NAME],
                              csim_coll_name(r->set->coll), c->measured.size, time, busbw, csim_algo_name(c->algo),
                              c->algo == CSIM_ALGO_P2P ? "none" : csim_proto_name(c->proto), c->n_channels);

@@ -3,6 +3,7 @@
 
 #include "base/csv.h"
 #include "base/diag.h"
+#include "base/stats.h"
 
 #include <math.h>
 #include <string.h>
@@ -145,17 +146,12 @@ GArray *csim_table_select(const CsimTable *table, const GArray *tests) {
   return selected;
 }
 
-static int by_value(gconstpointer a, gconstpointer b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return x < y ? -1 : x > y;
-}
-
 CsimSpread csim_spread(GArray *numbers) {
   guint n = numbers->len;
   if (n == 0) return (CsimSpread){0, NAN, NAN, NAN, NAN};
-  g_array_sort(numbers, by_value);
-  const double *v = (const double *)(const void *)numbers->data;
-  return (CsimSpread){n, v[0], (v[(n - 1) / 2] + v[n / 2]) / 2, v[(guint)ceil(0.95 * n) - 1], v[n - 1]};
+  double *v = (double *)(void *)numbers->data;
+  csim_sort(v, n);
+  return (CsimSpread){n, v[0], csim_sorted_median(v, n), csim_sorted_percentile(v, n, 95), v[n - 1]};
 }
 
 static guint note(GPtrArray *names, const char *name) {

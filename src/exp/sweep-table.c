@@ -1,6 +1,8 @@
 /* exp/sweep-table.c - stored results as tables. */
 #include "exp/sweep-private.h"
 
+#include "base/units.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -28,8 +30,7 @@ static void set_axes(CsimTable *table, GPtrArray *row, const CsimExperiment *e, 
 static char *cell(const cJSON *value) {
   if (cJSON_IsString(value)) return g_strdup(value->valuestring);
   if (cJSON_IsNull(value)) return g_strdup("");
-  char digits[G_ASCII_DTOSTR_BUF_SIZE];
-  return g_strdup(g_ascii_formatd(digits, sizeof digits, value->valuedouble == floor(value->valuedouble) ? "%.17g" : "%.9g", value->valuedouble));
+  return csim_number_text(value->valuedouble, value->valuedouble == floor(value->valuedouble) ? "%.17g" : "%.9g");
 }
 
 /* Columns that axes have taken keep the axis's label. */
@@ -108,9 +109,8 @@ static void set_spread(CsimTable *table, GPtrArray *row, const char *name, GArra
   CsimSpread spread = csim_spread(numbers);
   const double of[] = {spread.min, spread.median, spread.p95, spread.max};
   for (guint i = 0; i < G_N_ELEMENTS(parts); i++) {
-    char digits[G_ASCII_DTOSTR_BUF_SIZE];
     g_autofree char *column = g_strdup_printf("%s_%s", name, parts[i]);
-    csim_table_set(table, row, csim_table_column(table, column), g_strdup(spread.n ? g_ascii_formatd(digits, sizeof digits, "%.9g", of[i]) : ""));
+    csim_table_set(table, row, csim_table_column(table, column), csim_number_text(of[i], "%.9g"));
   }
 }
 

@@ -2,18 +2,11 @@
 #include "exp/tuner.h"
 
 #include "base/json-write.h"
+#include "base/units.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #define IDLE 0.001 /* a ratio nearer to 1 is no effect */
-
-static char *size_text(CsimBytes bytes) {
-  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  guint unit = 0;
-  for (; unit + 1 < G_N_ELEMENTS(units) && bytes >= 1024 && bytes % 1024 == 0; unit++) bytes /= 1024;
-  return g_strdup_printf("%" PRId64 "%s", bytes, units[unit]);
-}
 
 static char *joined(const GPtrArray *settings, const char *before, const char *between) {
   GString *out = g_string_new(NULL);
@@ -22,7 +15,7 @@ static char *joined(const GPtrArray *settings, const char *before, const char *b
 }
 
 static void append_row(GString *out, const CsimTunerRow *row) {
-  g_autofree char *size = size_text(row->size_bytes), *settings = joined(row->settings, "", " ");
+  g_autofree char *size = csim_size_text(row->size_bytes), *settings = joined(row->settings, "", " ");
   g_autofree char *gain = g_strdup_printf("%.1f %% [%.1f, %.1f]", row->gain.median * 100, row->gain.min * 100, row->gain.max * 100);
   g_string_append_printf(out, "%10s  %10.2f  %10.2f  %-22s  %s\n", size, row->now.median, row->best.median, row->settings->len ? gain : "-",
                          row->settings->len ? settings : "(nothing helps)");
@@ -37,7 +30,7 @@ static void append_ranges(GString *out, const CsimTuner *s) {
       g_autofree char *next = joined(g_array_index(s->rows, CsimTunerRow, end).settings, "  export ", "\n");
       if (strcmp(block, next)) break;
     }
-    g_autofree char *from = size_text(row->size_bytes), *to = size_text(g_array_index(s->rows, CsimTunerRow, end - 1).size_bytes);
+    g_autofree char *from = csim_size_text(row->size_bytes), *to = csim_size_text(g_array_index(s->rows, CsimTunerRow, end - 1).size_bytes);
     if (row->settings->len) g_string_append_printf(out, "\n# %s to %s\n%s\n", from, to, block);
   }
 }
@@ -54,7 +47,7 @@ static void append_common(GString *out, const CsimTuner *s) {
 static void append_verdicts(GString *out, const CsimTuner *s) {
   for (guint i = 0; i < s->verdicts->len; i++) {
     const CsimTunerVerdict *v = &g_array_index(s->verdicts, CsimTunerVerdict, i);
-    g_autofree char *size = size_text(v->at_most);
+    g_autofree char *size = csim_size_text(v->at_most);
     if (!i) g_string_append(out, "\nwhat is set now, against the same without it:\n");
     if (v->most == 0) g_string_append_printf(out, "  %s: cannot be told, nothing runs without it\n", v->setting);
     else if (v->most < 1 + IDLE && v->least > 1 - IDLE) g_string_append_printf(out, "  %s: no effect\n", v->setting);

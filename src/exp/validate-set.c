@@ -1,7 +1,8 @@
 /* exp/validate-set.c - a measured set and its facts. */
 #include "exp/validate.h"
 
-#include <stdlib.h>
+#include "base/stats.h"
+
 #include <string.h>
 
 const char *const csim_fact_names[CSIM_N_FACTS + 1] = {
@@ -51,19 +52,12 @@ static int by_size(gconstpointer a, gconstpointer b) {
   return (int)x->loc.line - (int)y->loc.line;
 }
 
-static int by_value(gconstpointer a, gconstpointer b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* Of the values above zero; 0 if there is none. */
 static double median(double *values, guint n) {
   guint kept = 0;
   for (guint i = 0; i < n; i++)
     if (values[i] > 0) values[kept++] = values[i];
-  if (kept == 0) return 0;
-  qsort(values, kept, sizeof *values, by_value);
-  return (values[(kept - 1) / 2] + values[kept / 2]) / 2;
+  return kept > 0 ? csim_median(values, kept) : 0;
 }
 
 static void merge(CsimMeasuredRow *rows, guint n, CsimMeasuredRow *out) {

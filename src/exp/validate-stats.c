@@ -1,31 +1,12 @@
 /* exp/validate-stats.c - errors of a set, and over sets. */
 #include "exp/validate.h"
 
+#include "base/stats.h"
+
 #include <math.h>
-#include <stdlib.h>
 
 #define KIB64 (INT64_C(64) << 10)
 #define MIB16 (INT64_C(16) << 20)
-
-static int by_value(gconstpointer a, gconstpointer b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-/* values sorted, n > 0. */
-static double median(const double *values, guint n) {
-  return (values[(n - 1) / 2] + values[n / 2]) / 2;
-}
-/* The smallest value that at least 9 of 10 do not exceed. */
-static double percentile90(const double *values, guint n) {
-  return values[(9 * n + 9) / 10 - 1];
-}
-
-static double sorted_median(double *values, guint n) {
-  if (n == 0) return NAN;
-  qsort(values, n, sizeof *values, by_value);
-  return median(values, n);
-}
 
 CsimErrorStats csim_error_stats(const CsimCompared *rows, guint n, CsimBytes min, CsimBytes below) {
   g_autofree double *errors = g_new(double, n + 1), *slower = g_new(double, n + 1);
@@ -36,10 +17,10 @@ CsimErrorStats csim_error_stats(const CsimCompared *rows, guint n, CsimBytes min
     slower[stats.n++] = rows[i].slower;
   }
   if (stats.n == 0) return stats;
-  stats.median = sorted_median(errors, stats.n);
-  stats.p90 = percentile90(errors, stats.n);
+  stats.median = csim_median(errors, stats.n);
+  stats.p90 = csim_sorted_percentile(errors, stats.n, 90);
   stats.max = errors[stats.n - 1];
-  stats.bias = sorted_median(slower, stats.n);
+  stats.bias = csim_median(slower, stats.n);
   return stats;
 }
 
@@ -62,9 +43,9 @@ static CsimKindSummary summarise(const GPtrArray *sets, gboolean derive) {
     s.n_rows += r->all.n;
     if (r->by_class[CSIM_CLASS_L].n > 0) large[n_large++] = r->by_class[CSIM_CLASS_L].median;
   }
-  s.median_error = sorted_median(medians, s.n_sets);
-  s.median_error_large = sorted_median(large, n_large);
-  if (s.n_sets > 0) s.p90_sets = percentile90(medians, s.n_sets);
+  s.median_error = csim_median(medians, s.n_sets);
+  s.median_error_large = csim_median(large, n_large);
+  s.p90_sets = csim_sorted_percentile(medians, s.n_sets, 90);
   return s;
 }
 

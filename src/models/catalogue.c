@@ -1,6 +1,7 @@
 #include "models/catalogue.h"
 
 #include "base/hash.h"
+#include "base/units.h"
 #include "models/catalogue-build.h"
 #include "models/embedded.h"
 #include <string.h>
@@ -284,4 +285,15 @@ const char *csim_catalogue_gpu_model(const CsimCatalogue *c, int sm, int nvlinks
     }
   }
   return best != NULL ? best->path + strlen("gpu.") : "p100"; /* older than all: the oldest */
+}
+
+char *csim_constant_text(const CsimConstant *constant) {
+  char text[CSIM_UNIT_BUF];
+  switch (constant->unit) {
+  case CSIM_UNIT_TIME: return g_strdup(csim_time_format(constant->time, text));
+  case CSIM_UNIT_RATE: return g_strdup(csim_rate_format(constant->rate, text));
+  case CSIM_UNIT_BYTES: return g_strdup(csim_bytes_format(constant->bytes, text));
+  case CSIM_UNIT_NUMBER: return csim_number_text(constant->number, "%g");
+  }
+  g_assert_not_reached();
 }

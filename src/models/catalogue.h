@@ -37,6 +37,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(CsimCatalogue, csim_catalogue_free)
 const CsimConstant *csim_catalogue_find(const CsimCatalogue *catalogue, const char *name); /* NULL if absent */
 guint csim_catalogue_n(const CsimCatalogue *catalogue);
 const CsimConstant *csim_catalogue_get(const CsimCatalogue *catalogue, guint i); /* sorted by name */
+char *csim_constant_text(const CsimConstant *constant); /* its value with the unit, as csim_*_format and %g print it; caller frees */
 /* 64-bit digest over names and values, printed as provenance. */
 uint64_t csim_catalogue_digest(const CsimCatalogue *catalogue);
 

@@ -1,6 +1,8 @@
 /* probe/copies-peer.c - copies between two GPUs, and the time of a flag between them. */
 #include "probe/copies-private.h"
 
+#include "base/stats.h"
+
 #include <string.h>
 
 #define PING_ROUNDS 20000
@@ -121,7 +123,7 @@ static gboolean pair(Copies *p, const CsimGpu *from, const CsimGpu *to, GError *
   if (src) c->free(src);
   if (dst) c->free(dst);
   if (!ok) return FALSE;
-  CsimCopyRow row = {"ce_pair", from->ordinal, to->ordinal, 0, size, csim_probe_median(times, 5), 0};
+  CsimCopyRow row = {"ce_pair", from->ordinal, to->ordinal, 0, size, csim_median(times, 5), 0};
   row.bw_gbps = (double)size / row.median_us * 1e-3;
   copies_row(p, &row);
   return TRUE;

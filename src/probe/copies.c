@@ -1,6 +1,8 @@
 /* probe/copies.c - copies inside a GPU and between it and the host; launches. Peers: copies-peer.c. */
 #include "probe/copies-private.h"
 
+#include "base/stats.h"
+#include "base/units.h"
 #include "probe/clock.h"
 #include <string.h>
 
@@ -46,7 +48,7 @@ gboolean copies_time(Copies *p, gboolean (*go)(Copies *p, const CopyJob *job, GE
       return FALSE;
     if (i >= 0) times[i] = ms * 1e3;
   }
-  *median_us = csim_probe_median(times, repeats);
+  *median_us = csim_median(times, repeats);
   return TRUE;
 }
 
@@ -135,7 +137,7 @@ static gboolean time_host(Copies *p, const char *test, int n, GError **error) {
     if (n > 1 && !sync(p, error)) return FALSE;
     if (i >= 0) times[i] = (end - start) / n;
   }
-  copies_add(p, test, -1, 0, 0, csim_probe_median(times, LAUNCH_REPEATS), 0);
+  copies_add(p, test, -1, 0, 0, csim_median(times, LAUNCH_REPEATS), 0);
   return TRUE;
 }
 
@@ -220,8 +222,8 @@ CsimProbeTable *csim_copies_table(const GArray *rows, const CsimGpuFacts *gpus) 
     const CsimCopyRow *r = &g_array_index(rows, CsimCopyRow, i);
     g_autofree char *gpu = g_strdup_printf("%d", r->gpu), *peer = r->peer < 0 ? g_strdup("") : g_strdup_printf("%d", r->peer);
     g_autofree char *blocks = g_strdup_printf("%d", r->blocks), *size = g_strdup_printf("%" G_GINT64_FORMAT, r->size);
-    g_autofree char *us = csim_probe_number(r->median_us, "%.4f");
-    g_autofree char *bw = r->bw_gbps > 0 ? csim_probe_number(r->bw_gbps, "%.4f") : g_strdup("");
+    g_autofree char *us = csim_number_text(r->median_us, "%.4f");
+    g_autofree char *bw = r->bw_gbps > 0 ? csim_number_text(r->bw_gbps, "%.4f") : g_strdup("");
     csim_probe_table_row(table, (const char *const[]){r->test, gpu, peer, blocks, size, us, bw, NULL});
   }
   csim_probe_gpu_facts(table, gpus);

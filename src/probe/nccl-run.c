@@ -1,6 +1,7 @@
 /* probe/nccl-run.c - passes over NCCL's collectives: processes started and watched, rows collected, the table of them. */
 #include "probe/nccl-private.h"
 
+#include "base/units.h"
 #include "probe/gpus.h"
 #include <glib/gstdio.h>
 #include <string.h>
@@ -176,9 +177,9 @@ static void add_row(CsimProbeTable *table, const char *tag, const CsimNcclOption
   g_autofree char *hosts = g_strdup_printf("%d", f->n_hosts), *ranks = g_strdup_printf("%d", f->n_ranks);
   g_autofree char *size = g_strdup_printf("%" G_GINT64_FORMAT, r->size), *count = g_strdup_printf("%" G_GINT64_FORMAT, r->count);
   g_autofree char *iters = g_strdup_printf("%d", o->iters), *wrong = g_strdup_printf("%" G_GUINT64_FORMAT, r->wrong);
-  g_autofree char *time = csim_probe_number(r->time_us, "%.2f"), *min = csim_probe_number(r->min_us, "%.2f");
-  g_autofree char *max = csim_probe_number(r->max_us, "%.2f"), *algbw = csim_probe_number(r->algbw_gbps, "%.4f");
-  g_autofree char *busbw = csim_probe_number(r->busbw_gbps, "%.4f");
+  g_autofree char *time = csim_number_text(r->time_us, "%.2f"), *min = csim_number_text(r->min_us, "%.2f");
+  g_autofree char *max = csim_number_text(r->max_us, "%.2f"), *algbw = csim_number_text(r->algbw_gbps, "%.4f");
+  g_autofree char *busbw = csim_number_text(r->busbw_gbps, "%.4f");
   csim_probe_table_row(table, (const char *const[]){tag, hosts, ranks, csim_coll_name(r->coll), size, count, "float", "sum",
                                                     csim_launch_name(o->launch), iters, time, min, max, algbw, busbw,
                                                     wrong, variables, NULL});

@@ -4,6 +4,7 @@
 #endif
 #include "probe/sockets.h"
 
+#include "base/units.h"
 #include "probe/child.h"
 #include "probe/clock.h"
 #include <arpa/inet.h>
@@ -240,8 +241,8 @@ CsimProbeTable *csim_sockets_table(const GArray *rows) {
   for (guint i = 0; i < rows->len; i++) {
     const CsimSocketRow *r = &g_array_index(rows, CsimSocketRow, i);
     g_autofree char *ranks = g_strdup_printf("%d", r->ranks), *size = g_strdup_printf("%" G_GINT64_FORMAT, r->size);
-    g_autofree char *time = r->time_us > 0 ? csim_probe_number(r->time_us, "%.3f") : g_strdup("");
-    g_autofree char *bw = r->bw_gbps > 0 ? csim_probe_number(r->bw_gbps, "%.4f") : g_strdup("");
+    g_autofree char *time = r->time_us > 0 ? csim_number_text(r->time_us, "%.3f") : g_strdup("");
+    g_autofree char *bw = r->bw_gbps > 0 ? csim_number_text(r->bw_gbps, "%.4f") : g_strdup("");
     csim_probe_table_row(table, (const char *const[]){r->test, ranks, size, time, bw, NULL});
   }
   return table;

@@ -6,7 +6,6 @@
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 
@@ -163,22 +162,4 @@ void csim_probe_table_json(const CsimProbeTable *t, GString *out) {
   g_string_append_printf(out, "%s\n", text);
   cJSON_free(text);
   cJSON_Delete(root);
-}
-
-/* --- numbers -------------------------------------------------------------------- */
-
-static int by_value(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-double csim_probe_median(double *values, guint n) {
-  qsort(values, n, sizeof *values, by_value);
-  return values[n / 2];
-}
-
-char *csim_probe_number(double value, const char *format) {
-  char text[G_ASCII_DTOSTR_BUF_SIZE];
-  if (!isfinite(value)) return g_strdup("");
-  return g_strdup(g_ascii_formatd(text, sizeof text, format, value));
 }

@@ -32,8 +32,4 @@ guint csim_probe_table_n_rows(const CsimProbeTable *table);
 void csim_probe_table_csv(const CsimProbeTable *table, GString *out);
 void csim_probe_table_json(const CsimProbeTable *table, GString *out);
 
-/* Shared by the probes: median of n > 0 values (sorts them); "%.Ng" without regard to the locale. */
-double csim_probe_median(double *values, guint n);
-char *csim_probe_number(double value, const char *format); /* e.g. "%.3f"; caller frees; "" for a value that is not finite */
-
 #endif

@@ -1,6 +1,8 @@
 /* probe/verbs-table.c - rows of the verbs probe as a table; also where it is built without RDMA's headers. */
 #include "probe/verbs.h"
 
+#include "base/units.h"
+
 CsimProbeTable *csim_verbs_table(const CsimVerbsOptions *o, const CsimVerbsFacts *f, const GArray *rows) {
   static const char *const columns[] = {"test", "qps", "depth", "size_bytes", "iters", "time_us", "bw_gbps", "wrong", "packets", "counted", NULL};
   CsimProbeTable *table = csim_probe_table_new(columns);
@@ -15,8 +17,8 @@ CsimProbeTable *csim_verbs_table(const CsimVerbsOptions *o, const CsimVerbsFacts
     gboolean latency = r->test >= CSIM_VERBS_WRITE_LAT;
     g_autofree char *qps = g_strdup_printf("%d", latency ? 1 : o->qps), *depth = g_strdup_printf("%d", latency ? 1 : o->depth);
     g_autofree char *size = g_strdup_printf("%" G_GINT64_FORMAT, r->size), *iters = g_strdup_printf("%d", r->iters);
-    g_autofree char *time = csim_probe_number(r->time_us, "%.3f"), *wrong = g_strdup_printf("%" G_GUINT64_FORMAT, r->wrong);
-    g_autofree char *bw = r->bw_gbps > 0 ? csim_probe_number(r->bw_gbps, "%.4f") : g_strdup("");
+    g_autofree char *time = csim_number_text(r->time_us, "%.3f"), *wrong = g_strdup_printf("%" G_GUINT64_FORMAT, r->wrong);
+    g_autofree char *bw = r->bw_gbps > 0 ? csim_number_text(r->bw_gbps, "%.4f") : g_strdup("");
     g_autofree char *packets = g_strdup_printf("%" G_GINT64_FORMAT, r->packets);
     g_autofree char *counted = r->counted >= 0 ? g_strdup_printf("%" G_GINT64_FORMAT, r->counted) : g_strdup("");
     csim_probe_table_row(table, (const char *const[]){csim_verbs_test_names[r->test], qps, depth, size, iters, time, bw, wrong, packets, counted, NULL});

@@ -15,11 +15,6 @@ static void append_pair(GString *out, const CsimPair *p, int width) {
                          bottleneck);
 }
 
-static int by_number(gconstpointer a, gconstpointer b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return x < y ? -1 : x > y;
-}
-
 /* "12 rows; B takes 0.912 of A's time in the median (0.85 to 1.02)" */
 static void append_summary(GString *out, const CsimComparison *c) {
   g_autoptr(GArray) ratios = g_array_new(FALSE, FALSE, sizeof(double));
@@ -28,7 +23,6 @@ static void append_summary(GString *out, const CsimComparison *c) {
     double ratio = p->time_b / p->time_a;
     if (!isnan(ratio)) g_array_append_val(ratios, ratio);
   }
-  g_array_sort(ratios, by_number);
   CsimSpread s = csim_spread(ratios);
   g_string_append_printf(out, "%u rows", c->pairs->len);
   if (s.n) g_string_append_printf(out, "; B takes %.3f of A's time in the median (%.3f to %.3f)", s.median, s.min, s.max);

@@ -1,6 +1,7 @@
 /* Where the time of the slowest rank went, row by row. */
 #include "report/report.h"
 
+#include "base/units.h"
 #include "exp/bottleneck.h"
 #include "report/packets.h"
 
@@ -32,7 +33,7 @@ static void append_links(GString *out, const GArray *links) {
 
 /* with_meanings: say what each stage is. Once is enough. */
 static void append_row(GString *out, const CsimReport *report, const CsimRow *r, gboolean with_meanings) {
-  g_autofree char *size = csim_report_size(r->size_bytes);
+  g_autofree char *size = csim_size_text(r->size_bytes);
   g_string_append_printf(out, "\n%s of %s on %d ranks: %.2f us", csim_coll_name(r->coll), size, report->info->n_ranks, r->time_us);
   if (!r->n_channels) {
     g_string_append(out, "; nothing to move\n");

@@ -15,16 +15,6 @@ const char *csim_row_algo(const CsimRow *row) { return row->n_channels ? csim_al
 const char *csim_row_proto(const CsimRow *row) { return row->n_channels ? csim_proto_name(row->choice.proto) : "none"; }
 const char *csim_row_redop(const CsimRow *row) { return csim_perf_has_op(row->coll) ? csim_op_name(row->op) : "none"; }
 
-char *csim_report_size(CsimBytes bytes) {
-  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  guint unit = 0;
-  while (unit + 1 < G_N_ELEMENTS(units) && bytes >= 1024 && bytes % 1024 == 0) {
-    bytes /= 1024;
-    unit++;
-  }
-  return g_strdup_printf("%" PRId64 "%s", bytes, units[unit]);
-}
-
 double csim_report_mean_busbw(const CsimReport *report) {
   double sum = 0;
   for (guint i = 0; i < report->rows->len; i++) sum += g_array_index(report->rows, CsimRow, i).busbw_gbps;

@@ -1,6 +1,7 @@
 /* report/live.c - a live validation for people: a page in Markdown and HTML, a table for a terminal. */
 #include "report/live.h"
 
+#include "base/units.h"
 #include "collsim/version.h"
 #include "probe/nccl.h"
 #include "report/report.h"
@@ -107,8 +108,8 @@ static void size_rows(Page *p, const CsimSetResult *r) {
   table_begin(p, head);
   for (guint i = 0; i < r->rows->len; i++) {
     const CsimCompared *c = &g_array_index(r->rows, CsimCompared, i);
-    g_autofree char *size = csim_report_size(c->measured.size), *error = csim_percent(c->slower, TRUE);
-    g_autofree char *measured = csim_probe_number(c->measured.time_us, "%.1f"), *predicted = csim_probe_number(c->time_us, "%.1f");
+    g_autofree char *size = csim_size_text(c->measured.size), *error = csim_percent(c->slower, TRUE);
+    g_autofree char *measured = csim_number_text(c->measured.time_us, "%.1f"), *predicted = csim_number_text(c->time_us, "%.1f");
     g_autofree char *algo = g_strdup_printf("%s/%s, %d channels", csim_algo_name(c->algo),
                                             c->algo == CSIM_ALGO_P2P ? "-" : csim_proto_name(c->proto), c->n_channels);
     row(p, (const char *const[]){size, measured, predicted, error, algo, NULL}, FALSE);

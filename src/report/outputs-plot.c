@@ -1,6 +1,8 @@
 /* report/outputs-plot.c - data and scripts of an experiment's plots. What a script must set: the head of each plots/sweep-*.gp. */
 #include "report/outputs.h"
 
+#include "base/stats.h"
+#include "base/units.h"
 #include "report/gnuplot.h"
 #include "report/outputs-links.h"
 #include "report/report.h"
@@ -28,10 +30,10 @@ static void set_int(Plot *p, const char *name, int value) { csim_gnuplot_int(p->
 static void put(Plot *p, double value) { csim_gnuplot_put(p->data, value); }
 static void put_text(Plot *p, const char *text) { csim_gnuplot_put_text(p->data, text); }
 
-static void put_spread(Plot *p, const CsimSpread *s, double scale) {
-  put(p, s->median * scale);
-  put(p, s->min * scale);
-  put(p, s->max * scale);
+static void put_spread(Plot *p, const CsimSpread *s) {
+  put(p, s->median);
+  put(p, s->min);
+  put(p, s->max);
 }
 
 static const char *name_at(const GPtrArray *names, guint i) { return (const char *)g_ptr_array_index(names, i); }
@@ -137,7 +139,7 @@ static void set_series(Plot *p) {
 /* A label at a tic: sizes short, and only so many of them. */
 static char *tic_label(const GPtrArray *xs, guint x, gboolean sizes) {
   guint step = (xs->len + 8) / 9;
-  return !sizes ? g_strdup(name_at(xs, x)) : x % step ? g_strdup("") : csim_report_size((CsimBytes)csim_label_number(name_at(xs, x)));
+  return !sizes ? g_strdup(name_at(xs, x)) : x % step ? g_strdup("") : csim_size_text((CsimBytes)csim_label_number(name_at(xs, x)));
 }
 
 static const char *lines(Plot *p) {
@@ -148,8 +150,8 @@ static const char *lines(Plot *p) {
     for (guint x = 0; x < v->xs->len; x++) {
       if (csim_pivot_cell(v, x, s)->n == 0) continue; /* a gap would break the line */
       put(p, numeric ? csim_label_number(name_at(v->xs, x)) : x);
-      put_spread(p, csim_pivot_cell(v, x, s), 1);
-      if (times) put_spread(p, csim_pivot_cell(times, x, s), 1);
+      put_spread(p, csim_pivot_cell(v, x, s));
+      if (times) put_spread(p, csim_pivot_cell(times, x, s));
       else g_string_append(p->data, " 0 0 0");
       g_autofree char *label = tic_label(v->xs, x, numeric && sizes);
       put_text(p, label);
@@ -176,7 +178,7 @@ static const char *bars(Plot *p) {
   const CsimPivot *v = p->pivot;
   for (guint x = 0; x < v->xs->len; x++) {
     put_text(p, name_at(v->xs, x));
-    for (guint s = 0; s < v->series->len; s++) put_spread(p, csim_pivot_cell(v, x, s), 1);
+    for (guint s = 0; s < v->series->len; s++) put_spread(p, csim_pivot_cell(v, x, s));
     g_string_append_c(p->data, '\n');
   }
   set_series(p);
@@ -262,11 +264,6 @@ static const char *tornado(Plot *p) {
 
 /* --- cdf: a block a series: value share ----------------------------------------------------------------------------- */
 
-static int by_value(gconstpointer a, gconstpointer b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return x < y ? -1 : x > y;
-}
-
 static GArray *values_of(const Plot *p, const char *series) {
   GArray *values = g_array_new(FALSE, FALSE, sizeof(double));
   int cs = csim_table_column(p->rows, p->o->series), cv = csim_table_column(p->rows, p->o->value);
@@ -275,7 +272,7 @@ static GArray *values_of(const Plot *p, const char *series) {
     double value = csim_table_number(p->rows, row, cv);
     if (!isnan(value) && !strcmp(csim_table_text(p->rows, row, cs), series)) g_array_append_val(values, value);
   }
-  g_array_sort(values, by_value);
+  csim_sort((double *)(void *)values->data, values->len);
   return values;
 }
 

@@ -1,7 +1,8 @@
 /* report/outputs.c - tables of an experiment, as Markdown and CSV. */
 #include "report/outputs.h"
 
-#include <glib/gstdio.h>
+#include "base/units.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -130,9 +131,7 @@ static void pivot_to_csv(const CsimOutput *o, const CsimTable *rows, GString *ou
     GPtrArray *row = csim_table_add_row(table);
     csim_table_set(table, row, 0, g_strdup((const char *)g_ptr_array_index(p->xs, x)));
     for (guint s = 0; s < p->series->len; s++) {
-      char digits[G_ASCII_DTOSTR_BUF_SIZE];
-      double value = csim_pivot_cell(p, x, s)->median;
-      csim_table_set(table, row, (int)s + 1, g_strdup(isnan(value) ? "" : g_ascii_formatd(digits, sizeof digits, "%.9g", value)));
+      csim_table_set(table, row, (int)s + 1, csim_number_text(csim_pivot_cell(p, x, s)->median, "%.9g"));
     }
   }
   csim_table_to_csv(table, out);

@@ -35,8 +35,6 @@ void csim_report_explain(GString *out, const CsimReport *report);
 const char *csim_row_algo(const CsimRow *row);
 const char *csim_row_proto(const CsimRow *row);
 const char *csim_row_redop(const CsimRow *row);
-/* "1GiB", "64KiB", "1000B": exact, caller frees. */
-char *csim_report_size(CsimBytes bytes);
 /* Mean busbw over the rows, GB/s; 0 without rows. */
 double csim_report_mean_busbw(const CsimReport *report);
 

@@ -1,6 +1,7 @@
 /* report/validate.c - a validation as a table for people. */
 #include "report/validate.h"
 
+#include "base/units.h"
 #include "report/report.h"
 #include <math.h>
 #include <string.h>
@@ -32,7 +33,7 @@ static int name_width(const CsimValidation *v) {
 }
 
 static void size_line(GString *out, const CsimSetResult *r, const CsimCompared *c) {
-  g_autofree char *size = csim_report_size(c->measured.size);
+  g_autofree char *size = csim_size_text(c->measured.size);
   double measured = r->busbw_only ? c->measured.busbw_gbps : c->measured.time_us,
          predicted = r->busbw_only ? c->busbw_gbps : c->time_us;
   g_string_append_printf(out, "    %10s  %12.2f %12.2f %s %+7.1f %%  %s/%s, %d channels\n", size, measured,

@@ -208,6 +208,17 @@ static void test_microseconds(void) {
   g_assert_cmpfloat(csim_time_us(1500000), ==, 1.5);
 }
 
+/* Exact, whatever it costs. */
+static void test_size_text(void) {
+  static const struct { CsimBytes bytes; const char *text; } cases[] = {
+    {0, "0B"}, {1000, "1000B"}, {1024, "1KiB"}, {1536, "1536B"}, {65536, "64KiB"}, {INT64_C(8) << 30, "8GiB"}, {INT64_C(1) << 50, "1024TiB"},
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *text = csim_size_text(cases[i].bytes);
+    g_assert_cmpstr(text, ==, cases[i].text);
+  }
+}
+
 int main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/units/time", test_time);
@@ -220,5 +231,6 @@ int main(int argc, char **argv) {
   g_test_add_func("/units/print", test_print);
   g_test_add_func("/units/round-trip", test_round_trip);
   g_test_add_func("/units/microseconds", test_microseconds);
+  g_test_add_func("/units/size-text", test_size_text);
   return g_test_run();
 }

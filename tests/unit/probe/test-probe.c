@@ -40,12 +40,6 @@ static void test_json(void) {
   g_assert_nonnull(strstr(out->str, "{\"test\":\"c\",\"size_bytes\":8,\"bw_gbps\":null}"));
 }
 
-static void test_median(void) {
-  double odd[] = {5, 1, 3}, even[] = {4, 1, 2, 3};
-  g_assert_cmpfloat(csim_probe_median(odd, 3), ==, 3);
-  g_assert_cmpfloat(csim_probe_median(even, 4), ==, 3);
-}
-
 /* --- NCCL's counts ------------------------------------------------------------------ */
 
 static void check_counts(CsimColl coll, int n, CsimBytes size, gsize send, gsize recv, CsimBytes shown, double factor) {
@@ -167,7 +161,6 @@ int main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/probe/csv", test_csv);
   g_test_add_func("/probe/json", test_json);
-  g_test_add_func("/probe/median", test_median);
   g_test_add_func("/probe/counts", test_counts);
   g_test_add_func("/probe/version", test_version);
   g_test_add_func("/probe/library", test_library);

@@ -108,16 +108,6 @@ static void test_json(void) {
   free_report(&f);
 }
 
-static void test_sizes(void) {
-  static const struct { CsimBytes bytes; const char *text; } cases[] = {
-    {0, "0B"}, {1000, "1000B"}, {1024, "1KiB"}, {1536, "1536B"}, {65536, "64KiB"}, {INT64_C(8) << 30, "8GiB"}, {INT64_C(1) << 50, "1024TiB"},
-  };
-  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
-    g_autofree char *text = csim_report_size(cases[i].bytes);
-    g_assert_cmpstr(text, ==, cases[i].text);
-  }
-}
-
 int main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/report/table/row", test_table);
@@ -125,6 +115,5 @@ int main(int argc, char **argv) {
   g_test_add_func("/report/json/text", test_json_text);
   g_test_add_func("/report/json/object", test_json);
   g_test_add_func("/report/csv/row", test_csv);
-  g_test_add_func("/report/size", test_sizes);
   return g_test_run();
 }
