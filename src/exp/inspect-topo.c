@@ -105,9 +105,8 @@ static guint append_findings(GString *out, const CsimDiag *diag) {
 }
 
 /* Adds to the cluster's findings what its switches' and adapters' settings do to each other. */
-static gboolean check_packets(const CsimRunSpec *spec, CsimCluster *cluster, GError **error) {
-  g_autoptr(CsimNcclEnv) env = csim_nccl_env_new(spec->environ, spec->overrides, NULL, error);
-  g_autoptr(CsimCatalogue) catalogue = env ? csim_catalogue_new(spec->catalogue_file, spec->sets, error) : NULL;
+static gboolean check_packets(const CsimRunSpec *spec, const CsimNcclEnv *env, CsimCluster *cluster, GError **error) {
+  g_autoptr(CsimCatalogue) catalogue = csim_catalogue_new(spec->catalogue_file, spec->sets, error);
   g_autoptr(CsimMachine) machine = catalogue ? csim_machine_new(cluster, catalogue, error) : NULL;
   if (!machine) return FALSE;
   CsimPacketOptions options = csim_exec_packet_options(env, spec->seed);
@@ -115,9 +114,9 @@ static gboolean check_packets(const CsimRunSpec *spec, CsimCluster *cluster, GEr
 }
 
 gboolean csim_inspect_check(GString *out, const CsimRunSpec *spec, guint *n, GError **error) {
-  g_autoptr(CsimCluster) cluster = csim_cluster_load_with(spec->target, &(CsimClusterOptions){spec->n_nodes, spec->placement, spec->faults, spec->seed}, error);
-  if (!cluster) return FALSE;
-  if (!check_packets(spec, cluster, error)) return FALSE;
+  g_autoptr(CsimNcclEnv) env = csim_nccl_env_new(spec->environ, spec->overrides, NULL, error);
+  g_autoptr(CsimCluster) cluster = env ? csim_run_load_cluster(spec, env, error) : NULL;
+  if (!cluster || !check_packets(spec, env, cluster, error)) return FALSE;
   *n = append_findings(out, cluster->diag);
   g_string_append_printf(out, "%s: %u finding%s\n", spec->target, *n, *n == 1 ? "" : "s");
   return TRUE;

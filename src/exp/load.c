@@ -79,13 +79,18 @@ static gboolean load_comm(CsimLoaded *loaded, const CsimRunSpec *spec, GError **
   return loaded->tuning != NULL;
 }
 
+CsimCluster *csim_run_load_cluster(const CsimRunSpec *spec, const CsimNcclEnv *env, GError **error) {
+  CsimClusterOptions options = {
+    .n_nodes = spec->n_nodes, .placement = spec->placement, .faults = spec->faults, .hca = csim_nccl_env_text(env, "NCCL_IB_HCA"), .seed = spec->seed};
+  return csim_cluster_load_with(spec->target, &options, error);
+}
+
 static gboolean load_all(CsimLoaded *loaded, const CsimRunSpec *spec, GError **error) {
   loaded->env = csim_nccl_env_new(spec->environ, spec->overrides, loaded->diag, error);
   if (!loaded->env) return FALSE;
   loaded->catalogue = csim_catalogue_new(spec->catalogue_file, spec->sets, error);
   if (!loaded->catalogue) return FALSE;
-  CsimClusterOptions options = {spec->n_nodes, spec->placement, spec->faults, spec->seed};
-  loaded->cluster = csim_cluster_load_with(spec->target, &options, error);
+  loaded->cluster = csim_run_load_cluster(spec, loaded->env, error);
   loaded->seed = spec->seed;
   loaded->whole_fabric = spec->whole_fabric;
   return loaded->cluster && load_comm(loaded, spec, error);

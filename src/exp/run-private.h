@@ -59,6 +59,9 @@ void csim_run_keep_links(CsimRun *run, const GArray *links);
 /* row-links.c: the row's top, fabric and links, of the call that exec did last. */
 void csim_run_read_links(CsimRun *run, const CsimExecResult *result, CsimRow *row);
 
+/* load.c: the cluster as the spec and the variables say. */
+CsimCluster *csim_run_load_cluster(const CsimRunSpec *spec, const CsimNcclEnv *env, GError **error);
+
 /* load.c: hosts of one XML are one NVLink domain unless NCCL_MNNVL_ENABLE=0. */
 gboolean csim_is_multi_node_nvlink(const CsimCluster *cluster, const CsimNcclEnv *env);
 

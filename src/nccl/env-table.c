@@ -41,7 +41,7 @@ static const CsimNcclVar vars[] = {
     {"NCCL_CROSS_NIC", "2", "0, 1, 2", "rings may enter and leave a node by different NICs: never, always, if it is faster", MODELLED},
     {"NCCL_NETDEVS_POLICY", "AUTO", "AUTO, ALL, MAX:n", "how many NICs a GPU uses", MODELLED_TEXT},
     {"NCCL_P2P_LEVEL", "PXB", "LOC..SYS or 0..5", "largest distance between two GPUs for direct access", MODELLED_LEVEL},
-    {"NCCL_P2P_DISABLE", "0", "0, 1", "no direct access between GPUs: shared memory or network instead", MODELLED},
+    {"NCCL_P2P_DISABLE", "0", "0, 1", "no direct access between GPUs: shared memory or network instead; NVLS stays on", MODELLED},
     {"NCCL_P2P_READ_ENABLE", "-2 (A100 pairs)", "0, 1", "the receiver pulls instead of the sender pushing", MODELLED},
     {"NCCL_P2P_DIRECT_DISABLE", "0", "0, 1", "no direct pointers between GPUs of one process", IGNORED},
     {"NCCL_P2P_USE_CUDA_MEMCPY", "0", "0, 1", "copy engines move P2P data, driven by the proxy", IGNORED},
@@ -101,7 +101,7 @@ static const CsimNcclVar vars[] = {
 
     /* InfiniBand and RoCE */
     {"NCCL_IB_DISABLE", "0", "0, 1", "no InfiniBand/RoCE: sockets instead", IGNORED},
-    {"NCCL_IB_HCA", "unset", "[^=]dev[:port[:rail[:plane]]],...", "which HCAs to use", IGNORED_TEXT},
+    {"NCCL_IB_HCA", "unset", "[^=]dev[:port[:rail[:plane]]],...", "which HCAs to use: names that start so, = whole names, ^ all others", MODELLED_TEXT},
     {"NCCL_IB_QPS_PER_CONNECTION", "1", "1..128", "queue pairs a connection; messages rotate over them (felt where routes are hashed)", MODELLED},
     {"NCCL_IB_SPLIT_DATA_ON_QPS", "0", "0, 1", "cuts every message over all queue pairs (felt where routes are hashed)", MODELLED},
     {"NCCL_IB_TC", "-1 (0)", "0..255", "traffic class; its DSCP (a quarter) names the priority at packet fidelity", MODELLED},

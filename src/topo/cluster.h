@@ -71,6 +71,7 @@ typedef struct {
   guint n_nodes;             /* > 0: replaces the target's count of nodes; with a placement: how many of the cluster's nodes the job takes */
   const char *placement;     /* "random,seed=3" (topo/placement.h) or NULL: the file's */
   const char *const *faults; /* "link:leaf0-spine1.0:rate=0.5" (topo/faults.h), NULL-ended, added to the file's; or NULL */
+  const char *hca;           /* NCCL_IB_HCA (topo/adapters.h), NULL: all adapters */
   uint64_t seed;             /* of what is random and has no seed of its own */
 } CsimClusterOptions;
 

@@ -1,4 +1,5 @@
 /* topo/faults-node.c - broken machines: each set of faults makes a system of its own, by way of the topology file that NCCL reads. */
+#include "topo/adapters.h"
 #include "topo/cluster-build.h"
 #include "topo/faults.h"
 #include "topo/hostlist.h"
@@ -8,6 +9,7 @@
 typedef struct {
   CsimCluster *c;
   const CsimSystem *whole; /* of the machine at hand */
+  const char *hca;         /* NCCL_IB_HCA, or NULL: no choice */
   CsimNcclXml *xml;
   gboolean hardware;       /* which view is made: what is there, or what NCCL is told */
   GError **error;
@@ -184,6 +186,7 @@ static CsimSystem *make(Maker *m, const char *source, const GArray *faults) {
   if (xml == NULL) return NULL;
   for (guint i = 0; i < faults->len; i++)
     if (!edit(m, &g_array_index(m->c->faults, CsimFault, g_array_index(faults, guint, i)))) return NULL;
+  if (m->hca != NULL && !csim_adapters_choose(xml, m->hca, m->whole->name, m->error)) return NULL;
   CsimSystem *s = csim_system_from_xml(xml, m->hardware ? NULL : m->c->diag, NULL, m->error);
   if (s == NULL) return NULL;
   g_free(s->name);
@@ -206,9 +209,9 @@ static gboolean one_view(const CsimCluster *c, const GArray *faults) {
 
 typedef struct { guint nccl, hardware; } Pair;
 
-static gboolean make_pair(CsimCluster *c, guint base, const GArray *faults, Pair *out, GError **error) {
+static gboolean make_pair(CsimCluster *c, guint base, const GArray *faults, const char *hca, Pair *out, GError **error) {
   const char *source = (const char *)g_ptr_array_index(c->sources, base);
-  Maker m = {.c = c, .whole = (const CsimSystem *)g_ptr_array_index(c->systems, base), .error = error};
+  Maker m = {.c = c, .whole = (const CsimSystem *)g_ptr_array_index(c->systems, base), .hca = hca, .error = error};
   CsimSystem *told = make(&m, source, faults);
   if (told == NULL) return FALSE;
   out->nccl = out->hardware = csim_cluster_add_system(c, told, source);
@@ -248,7 +251,7 @@ static gboolean mark(const CsimCluster *c, guint i, GArray **lists, GError **err
   return TRUE;
 }
 
-static gboolean break_place(CsimCluster *c, guint place, const GArray *faults, GHashTable *made, GError **error) {
+static gboolean break_place(CsimCluster *c, guint place, const GArray *faults, const char *hca, GHashTable *made, GError **error) {
   GString *text = g_string_new(NULL);
   g_string_append_printf(text, "%u", c->node_system[place]);
   for (guint i = 0; i < faults->len; i++) g_string_append_printf(text, " %u", g_array_index(faults, guint, i));
@@ -257,14 +260,18 @@ static gboolean break_place(CsimCluster *c, guint place, const GArray *faults, G
   if (pair == NULL) {
     pair = g_new0(Pair, 1);
     g_hash_table_insert(made, g_strdup(key), pair);
-    if (!make_pair(c, c->node_system[place], faults, pair, error)) return FALSE;
+    if (!make_pair(c, c->node_system[place], faults, hca, pair, error)) return FALSE;
   }
   c->node_system[place] = pair->nccl;
   c->node_hardware[place] = pair->hardware;
   return TRUE;
 }
 
-gboolean csim_faults_apply_nodes(CsimCluster *c, GError **error) {
+/* The variable is one of NCCL's InfiniBand plugin. */
+static gboolean has_hcas(const CsimCluster *c) { return c->fabric.transport == CSIM_TRANSPORT_IB || c->fabric.transport == CSIM_TRANSPORT_ROCE; }
+
+gboolean csim_faults_apply_nodes(CsimCluster *c, const char *hca, GError **error) {
+  if (hca != NULL && (!hca[0] || !has_hcas(c))) hca = NULL;
   g_autofree GArray **lists = g_new0(GArray *, c->n_places + 1);
   g_autoptr(GHashTable) made = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
   gboolean ok = TRUE;
@@ -275,8 +282,9 @@ gboolean csim_faults_apply_nodes(CsimCluster *c, GError **error) {
     if (is_of_node(f)) ok = mark(c, i, lists, error);
   }
   for (guint p = 0; p < c->n_places; p++) {
+    if (lists[p] == NULL && hca != NULL) lists[p] = g_array_new(FALSE, FALSE, sizeof(guint));
     if (lists[p] == NULL) continue;
-    ok = ok && break_place(c, p, lists[p], made, error);
+    ok = ok && break_place(c, p, lists[p], hca, made, error);
     g_array_unref(lists[p]);
   }
   return ok;

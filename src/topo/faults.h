@@ -47,7 +47,7 @@ gboolean csim_fault_parse(const char *text, GArray *out, GError **error);
 gboolean csim_fault_fail(const CsimFault *fault, GError **error, CsimErrorCode code, const char *format, ...) G_GNUC_PRINTF(4, 5);
 
 /* Puts faults of nodes into the cluster's systems: each kind of broken node becomes a system of its own. node_system and node_hardware list
- * every place. CSIM_ERROR_REFERENCE for a node or device that is not there. */
-gboolean csim_faults_apply_nodes(CsimCluster *cluster, GError **error);
+ * every place. hca: NCCL_IB_HCA (topo/adapters.h) or NULL. CSIM_ERROR_REFERENCE for a node or device that is not there. */
+gboolean csim_faults_apply_nodes(CsimCluster *cluster, const char *hca, GError **error);
 
 #endif
