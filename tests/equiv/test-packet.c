@@ -76,8 +76,8 @@ static void test_shapes(void) {
       }
 }
 
-/* Reduction in the switches: one switch, and leaves and spines with as many cables as trees need. In a short all_gather
- * each member has four packets at once under way and in a short reduce_scatter any number, as a flow all of it together: up to 3 % longer. */
+/* Reduction in the switches: one switch, and leaves and spines with as many cables as trees need. Short all_gathers
+ * and reduce_scatters take a round trip for every four packets; as flows a quarter of one for every packet, also the first: up to 3 % longer. */
 static void test_sharp(void) {
   static const char *const envs[][6] = {{"NCCL_COLLNET_ENABLE=1", "NCCL_ALGO=CollnetDirect", NULL}, {"NCCL_COLLNET_ENABLE=1", "NCCL_ALGO=CollnetChain", NULL},
                                         {"NCCL_COLLNET_ENABLE=1", "NCCL_ALGO=NVLS", NULL}};
@@ -87,7 +87,7 @@ static void test_sharp(void) {
       for (CsimBytes bytes = 1 << 13; bytes <= 1 << 25; bytes <<= 6) {
         Machine one = {4, 0, envs[e], ", \"sharp\": true", NULL};
         Machine two = {8, 0, envs[e], ", \"sharp\": true, \"kind\": \"fat-tree\", \"radix\": 32", NULL};
-        double limit = c > 0 && bytes == 1 << 13 ? 0.04 : 0.02;
+        double limit = c > 0 && bytes == 1 << 13 ? 0.03 : 0.02;
         g_assert_cmpfloat(fabs(difference(&one, "ib", sharp[c], bytes)), <, limit);
         g_assert_cmpfloat(fabs(difference(&two, "ib", sharp[c], bytes)), <, limit);
       }

@@ -176,7 +176,7 @@ typedef struct {
   const CsimTime *delay;  /* by member: from now to the post; NULL: none */
   const uint32_t *entity; /* by member */
   int mtu;                /* payload of a packet */
-  int64_t window;         /* packets that a member has under way; 0: any number. Not of a SCATTER */
+  int64_t window;         /* packets that a member has under way; 0: any number. A SCATTER with a window goes to all, who keep their parts */
 } CsimPktReduce;
 /* An operation of all members, after the earlier ones, of the same kind as those. Fires (handler, kind, entity[m], 0) when member m has sent its own (with a window: when all of
  * that has come back). */

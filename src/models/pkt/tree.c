@@ -254,13 +254,14 @@ void csim_pkt_reduce(CsimPktNet *net, guint index, const CsimPktReduce *what, ui
   CsimBytes all = what->kind == CSIM_PKT_ALL_REDUCE ? what->bytes : sum_of(tree, what);
   g_assert(tree->next_op == 0 || tree->kind == what->kind); /* else members would not number packets alike */
   tree->kind = op->kind = what->kind;
+  if (what->kind == CSIM_PKT_SCATTER && what->window > 0) op->kind = CSIM_PKT_ALL_REDUCE; /* the copies of others' parts are the acknowledgements */
   set_shares(tree, op, what);
   if (op->kind == CSIM_PKT_ALL_REDUCE) op->packets = csim_pkt_message_packets(all, what->mtu);
   for (guint m = 0; m < tree->n_members; m++) {
     CsimBytes own = op->kind == CSIM_PKT_GATHER ? what->part[m] : all;
     Qp *qp = pkt_qp(net, tree->member_qp[m]);
     CsimTime at = csim_engine_now(net->engine) + (what->delay ? what->delay[m] : 0);
-    qp->window = op->kind == CSIM_PKT_SCATTER ? 0 : what->window;
+    qp->window = what->window;
     if (own > 0 || op->kind == CSIM_PKT_ALL_REDUCE) pkt_post_part(net, qp, at, own, what->mtu, tree->next_op, handler, kind, what->entity[m]);
     else csim_engine_at(net->engine, at, handler, kind, what->entity[m], 0);
   }

@@ -164,6 +164,19 @@ static void parts(CsimPktReduction kind) {
   clear(&bed);
 }
 
+/* With a window a scatter's results go to all. */
+static void test_short_scatter(void) {
+  CsimBytes part[ALL];
+  Bed bed;
+  leaf_spine(&bed, &usual, 0);
+  for (guint i = 0; i < ALL; i++) part[i] = i == 3 ? 0 : 1024;
+  CsimPktReduce what = {.kind = CSIM_PKT_SCATTER, .part = part, .entity = bed.entity, .mtu = 1024, .window = 4};
+  csim_pkt_reduce(bed.net, bed.tree, &what, bed.handler, SENT);
+  run(&bed, 1);
+  for (guint i = 0; i < ALL; i++) g_assert_cmpuint(packets(&bed, 2 * i + 1), ==, ALL - 1);
+  clear(&bed);
+}
+
 static void test_parts(void) {
   parts(CSIM_PKT_GATHER);
   parts(CSIM_PKT_SCATTER);
@@ -194,6 +207,7 @@ int main(int argc, char **argv) {
   g_test_add_func("/pkt/tree/latency", test_latency);
   g_test_add_func("/pkt/tree/late-and-window", test_late_and_window);
   g_test_add_func("/pkt/tree/parts", test_parts);
+  g_test_add_func("/pkt/tree/short-scatter", test_short_scatter);
   g_test_add_func("/pkt/tree/rate", test_rate);
   return g_test_run();
 }
