@@ -69,22 +69,6 @@ void csim_table_to_csv(const CsimTable *table, GString *out) {
   for (guint i = 0; i < table->rows->len; i++) append_line(out, (const GPtrArray *)g_ptr_array_index(table->rows, i));
 }
 
-/* One cell; *at is left at what ended it: a comma, a line's end, the text's end. NULL: a quote that never closes, or text behind one. */
-static char *read_cell(const char **at) {
-  GString *cell = g_string_new(NULL);
-  const char *c = *at;
-  gboolean quoted = *c == '"';
-  for (c += quoted; *c; c++) {
-    if (quoted && *c == '"') {
-      if (*++c != '"') break;
-    } else if (!quoted && strchr(",\r\n", *c)) break;
-    g_string_append_c(cell, *c);
-  }
-  gboolean good = !quoted || (c > *at + 1 && c[-1] == '"' && strchr(",\r\n", *c));
-  *at = c;
-  return g_string_free(cell, !good);
-}
-
 static void end_line(const char **at, guint *line) {
   if (**at == '\r') ++*at;
   if (**at == '\n') ++*at;
@@ -95,7 +79,7 @@ static void end_line(const char **at, guint *line) {
 static GPtrArray *read_line(const char *name, const char **at, guint *line, GError **error) {
   GPtrArray *cells = g_ptr_array_new_with_free_func(g_free);
   for (;; ++*at) {
-    char *cell = read_cell(at);
+    char *cell = csim_csv_read_cell(at);
     if (!cell) {
       csim_error_set(error, CSIM_ERROR_SYNTAX, (CsimLoc){g_intern_string(name), *line, cells->len + 1}, "a quoted cell does not end; allowed: CSV by RFC 4180");
       g_ptr_array_unref(cells);

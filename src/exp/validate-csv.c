@@ -1,6 +1,7 @@
 /* exp/validate-csv.c - CSV tables of measured collectives: comments with the description, a header line, rows; several series a file. */
 #include "exp/validate.h"
 
+#include "base/csv.h"
 #include "base/file.h"
 #include <math.h>
 #include <string.h>
@@ -205,10 +206,10 @@ static void take_line(Reader *r, char *text) {
     take_comment(r, text);
     return;
   }
-  g_auto(GStrv) words = g_strsplit(text, ",", 64);
-  for (char **word = words; *word; word++) g_strstrip(*word);
-  if (!r->has_header && take_header(r, words)) return;
-  if (!take_row(r, words)) r->junk++;
+  g_auto(GStrv) words = csim_csv_split(text);
+  for (char **word = words; word && *word; word++) g_strstrip(*word);
+  if (words && !r->has_header && take_header(r, words)) return;
+  if (!words || !take_row(r, words)) r->junk++;
 }
 
 /* --- series to sets ------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* probe/table.c - measured rows and facts as CSV and JSON. */
 #include "probe/table.h"
 
+#include "base/csv.h"
 #include "base/file.h"
 #include "collsim/version.h"
 #include <cjson/cJSON.h>
@@ -119,8 +120,9 @@ guint csim_probe_table_n_rows(const CsimProbeTable *t) {
 
 static void csv_line(GString *out, const char *const *cells, guint n) {
   for (guint i = 0; i < n; i++) {
-    g_autofree char *cell = g_strdelimit(g_strdup(cells[i]), ",\r\n", ';');
-    g_string_append_printf(out, "%s%s", i ? "," : "", cell);
+    g_autofree char *cell = g_strdelimit(g_strdup(cells[i]), "\r\n", ';'); /* readers go line by line */
+    if (i) g_string_append_c(out, ',');
+    csim_csv_append_cell(out, cell);
   }
   g_string_append_c(out, '\n');
 }

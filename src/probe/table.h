@@ -25,7 +25,7 @@ void csim_probe_table_machine(CsimProbeTable *table);
 /* TRUE if the processor says that a hypervisor is below. */
 gboolean csim_probe_is_virtual_machine(void);
 
-/* As many cells as columns, in their order. Commas and line ends in a cell become ';' in CSV. */
+/* As many cells as columns, in their order. Line ends in a cell become ';' in CSV. */
 void csim_probe_table_row(CsimProbeTable *table, const char *const *cells);
 guint csim_probe_table_n_rows(const CsimProbeTable *table);
 

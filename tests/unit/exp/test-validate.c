@@ -77,6 +77,17 @@ static void test_csv_series(void) {
 }
 
 /* Three repeats of a size: the median; an even number: the mean of the middle two. */
+/* As `collsim probe nccl -x NCCL_ALGO=Ring,Tree` writes it. */
+static void test_csv_quotes(void) {
+  g_autoptr(GPtrArray) sets = read_csv("live.csv", "tag,ranks,collective,size_bytes,time_us,env\n"
+                                                   "default,8,all_reduce,1024,10,\"NCCL_ALGO=Ring,Tree; NCCL_PROTO=LL\"\n"
+                                                   "default,8,all_reduce,2048,\"never closed,20\n");
+  g_assert_cmpuint(sets->len, ==, 1);
+  const CsimMeasuredSet *set = (const CsimMeasuredSet *)g_ptr_array_index(sets, 0);
+  g_assert_cmpstr(set->facts[CSIM_FACT_ENV], ==, "NCCL_ALGO=Ring,Tree; NCCL_PROTO=LL");
+  g_assert_cmpuint(set->rows->len, ==, 1);
+}
+
 static void test_csv_repeats(void) {
   g_autoptr(GPtrArray) sets = read_csv("r.csv", "collective,size_bytes,time_us\nreduce,64,30\nreduce,64,"
                                                 "10\nreduce,64,20\nreduce,128,1\nreduce,128,2\n");
@@ -384,6 +395,7 @@ int main(int argc, char **argv) {
   g_test_add_func("/validate/csv/busbw-only", test_csv_busbw_only);
   g_test_add_func("/validate/csv/series", test_csv_series);
   g_test_add_func("/validate/csv/repeats", test_csv_repeats);
+  g_test_add_func("/validate/csv/quotes", test_csv_quotes);
   g_test_add_func("/validate/csv/junk", test_csv_junk);
   g_test_add_func("/validate/log", test_log);
   g_test_add_func("/validate/folder", test_folder);

@@ -25,7 +25,7 @@ static void test_csv(void) {
   g_autoptr(CsimProbeTable) table = small_table();
   g_autoptr(GString) out = g_string_new(NULL);
   csim_probe_table_csv(table, out);
-  g_assert_cmpstr(out->str, ==, "# hardware: one GPU\ntest,size_bytes,bw_gbps\na;b,1024,1.5\nc,8,\n");
+  g_assert_cmpstr(out->str, ==, "# hardware: one GPU\ntest,size_bytes,bw_gbps\n\"a,b\",1024,1.5\nc,8,\n");
   csim_probe_table_fact(table, "hardware", "two");
   g_assert_cmpstr(csim_probe_table_get(table, "hardware"), ==, "two");
   g_assert_null(csim_probe_table_get(table, "nothing"));
