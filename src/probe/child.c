@@ -28,6 +28,15 @@ void csim_shared_free(gpointer shared, gsize bytes) {
   if (shared) munmap(shared, bytes);
 }
 
+gboolean csim_shared_barrier(pthread_barrier_t *barrier, guint n, GError **error) {
+  pthread_barrierattr_t attributes;
+  if (pthread_barrierattr_init(&attributes) == 0 && pthread_barrierattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED) == 0 &&
+      pthread_barrier_init(barrier, &attributes, n) == 0)
+    return TRUE;
+  g_set_error(error, CSIM_ERROR, CSIM_ERROR_IO, "no barrier between processes on this system");
+  return FALSE;
+}
+
 /* --- child ------------------------------------------------------------------------ */
 
 void csim_child_fail(gpointer shared, const GError *error) {

@@ -9,6 +9,8 @@
 
 #include "collsim/error.h"
 
+#include <pthread.h>
+
 /* At the start of every shared block. */
 typedef struct {
   gint failed; /* atomic: the first that fails writes the message */
@@ -20,6 +22,8 @@ typedef struct {
 /* Zeroed memory that parent and children share; starts with a CsimChildHeader. NULL and CSIM_ERROR_IO. */
 gpointer csim_shared_new(gsize bytes, GError **error);
 void csim_shared_free(gpointer shared, gsize bytes);
+/* A barrier inside such memory, for n threads of any processes. */
+gboolean csim_shared_barrier(pthread_barrier_t *barrier, guint n, GError **error);
 
 typedef struct {
   guint n; /* processes */

@@ -7,7 +7,6 @@
 #include "probe/nccl-run.h"
 #include "probe/nccl.h"
 
-#include <pthread.h>
 
 /* One rank in a worker. */
 typedef struct {

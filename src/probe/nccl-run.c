@@ -60,15 +60,6 @@ static gboolean lay_out(const CsimNcclOptions *o, int visible, Pass *pass, GErro
 
 /* --- a pass ----------------------------------------------------------------------- */
 
-static gboolean init_barrier(Shared *shared, unsigned n, GError **error) {
-  pthread_barrierattr_t attributes;
-  if (pthread_barrierattr_init(&attributes) == 0 && pthread_barrierattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED) == 0 &&
-      pthread_barrier_init(&shared->barrier, &attributes, n) == 0)
-    return TRUE;
-  g_set_error(error, CSIM_ERROR, CSIM_ERROR_IO, "no barrier between processes on this system");
-  return FALSE;
-}
-
 static gboolean run_pass(const Pass *pass, Shared *shared, GError **error) {
   const CsimNcclOptions *o = pass->options;
   CsimChildren children = {
@@ -82,7 +73,7 @@ static gboolean run_pass(const Pass *pass, Shared *shared, GError **error) {
       .data = o->data,
       .of = count_rows(o, pass->n_ranks),
   };
-  return init_barrier(shared, (unsigned)(pass->n_ranks / pass->n_each), error) && csim_children_run(&children, error);
+  return csim_shared_barrier(&shared->barrier, (guint)(pass->n_ranks / pass->n_each), error) && csim_children_run(&children, error);
 }
 
 static void take_facts(const Pass *pass, const Shared *shared, CsimNcclFacts *facts) {

@@ -12,7 +12,6 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/tcp.h>
-#include <pthread.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -206,13 +205,6 @@ static gboolean work(guint index, gpointer data, gconstpointer options, GError *
   return ok;
 }
 
-static gboolean init_barrier(Shared *shared, unsigned n) {
-  pthread_barrierattr_t attributes;
-  return pthread_barrierattr_init(&attributes) == 0 &&
-         pthread_barrierattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED) == 0 &&
-         pthread_barrier_init(&shared->barrier, &attributes, n) == 0;
-}
-
 gboolean csim_probe_sockets(const CsimSocketOptions *options, GArray *rows, GError **error) {
   if (options->n_ranks < 2 || options->n_ranks > CSIM_SOCKET_MAX_RANKS) {
     g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "%d ranks; allowed: 2 to %d", options->n_ranks, CSIM_SOCKET_MAX_RANKS);
@@ -228,7 +220,7 @@ gboolean csim_probe_sockets(const CsimSocketOptions *options, GArray *rows, GErr
       .limit_s = options->limit_s,
       .interrupt = options->interrupt,
   };
-  gboolean ok = init_barrier(shared, (unsigned)options->n_ranks) && csim_children_run(&children, error);
+  gboolean ok = csim_shared_barrier(&shared->barrier, (guint)options->n_ranks, error) && csim_children_run(&children, error);
   g_array_append_vals(rows, shared->rows, shared->n_rows);
   csim_shared_free(shared, sizeof *shared);
   return ok;

@@ -3,9 +3,6 @@
 
 #include "collsim/error.h"
 
-const char *const csim_verbs_test_names[CSIM_N_VERBS_TESTS + 1] = {"write_bw",  "read_bw",  "send_bw",
-                                                                    "write_lat", "read_lat", "send_lat", NULL};
-
 void csim_verbs_options_init(CsimVerbsOptions *options) {
   *options = (CsimVerbsOptions){.min = 8, .max = 1 << 20, .factor = 8};
 }

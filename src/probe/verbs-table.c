@@ -1,7 +1,10 @@
-/* probe/verbs-table.c - rows of the verbs probe as a table; also where it is built without RDMA's headers. */
+/* probe/verbs-table.c - names of the tests, rows as a table; also where it is built without RDMA's headers. */
 #include "probe/verbs.h"
 
 #include "base/units.h"
+
+const char *const csim_verbs_test_names[CSIM_N_VERBS_TESTS + 1] = {"write_bw",  "read_bw",  "send_bw",
+                                                                    "write_lat", "read_lat", "send_lat", NULL};
 
 CsimProbeTable *csim_verbs_table(const CsimVerbsOptions *o, const CsimVerbsFacts *f, const GArray *rows) {
   static const char *const columns[] = {"test", "qps", "depth", "size_bytes", "iters", "time_us", "bw_gbps", "wrong", "packets", "counted", NULL};

@@ -9,9 +9,6 @@
 #define EAGER 256 /* polls before others get the processor: both ends and the kernel's soft interrupts may share one */
 #define LINE 128
 
-const char *const csim_verbs_test_names[CSIM_N_VERBS_TESTS + 1] = {"write_bw",  "read_bw",  "send_bw",
-                                                                    "write_lat", "read_lat", "send_lat", NULL};
-
 /* A test under way at one end. */
 typedef struct {
   End *end;
