@@ -112,13 +112,24 @@ static gboolean varies(const CsimTable *table, const char *column) {
   return FALSE;
 }
 
+/* Columns of the key that a label has to name. */
+static GPtrArray *varying_columns(const CsimTable *table, const GPtrArray *key) {
+  static const char *const in_any_case[] = {"collective", "size_bytes", "size", NULL};
+  GPtrArray *varying = g_ptr_array_new();
+  for (guint i = 0; i < key->len; i++) {
+    char *name = (char *)g_ptr_array_index(key, i);
+    if (!g_strv_contains(in_any_case, name) && varies(table, name)) g_ptr_array_add(varying, name);
+  }
+  return varying;
+}
+
 /* "all_reduce 1048576, env.NCCL_ALGO Ring" */
-static char *label_of(const CsimTable *a, guint row, const GPtrArray *columns) {
+static char *label_of(const CsimTable *a, guint row, const GPtrArray *varying) {
   GString *label = g_string_new(NULL);
   g_string_append_printf(label, "%s %s", cell(a, row, "collective"), cell(a, row, "size_bytes"));
-  for (guint i = 0; i < columns->len; i++) {
-    const char *name = (const char *)g_ptr_array_index(columns, i);
-    if (strcmp(name, "collective") && strcmp(name, "size_bytes") && strcmp(name, "size") && varies(a, name)) g_string_append_printf(label, ", %s %s", name, cell(a, row, name));
+  for (guint i = 0; i < varying->len; i++) {
+    const char *name = (const char *)g_ptr_array_index(varying, i);
+    g_string_append_printf(label, ", %s %s", name, cell(a, row, name));
   }
   return g_string_free(label, FALSE);
 }
@@ -128,10 +139,10 @@ static char *choice_of(const CsimTable *table, guint row) {
   return algo[0] ? g_strdup_printf("%s/%s", algo, proto) : g_strdup("-");
 }
 
-static CsimPair *pair_new(const CsimComparison *c, guint a, guint b, const GPtrArray *columns) {
+static CsimPair *pair_new(const CsimComparison *c, guint a, guint b, const GPtrArray *varying) {
   CsimPair *pair = g_new0(CsimPair, 1);
   *pair = (CsimPair){
-    .label = label_of(c->a, a, columns),
+    .label = label_of(c->a, a, varying),
     .a = a,
     .b = b,
     .time_a = csim_table_number(c->a, a, csim_table_column(c->a, "time_us")),
@@ -156,7 +167,7 @@ static void free_pair(gpointer data) {
 
 CsimComparison *csim_compare(CsimTable *a, CsimTable *b) {
   CsimComparison *c = g_new0(CsimComparison, 1);
-  g_autoptr(GPtrArray) columns = key_columns(a, b);
+  g_autoptr(GPtrArray) columns = key_columns(a, b), varying = varying_columns(a, columns);
   g_autoptr(GHashTable) rows = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   c->a = a;
   c->b = b;
@@ -165,7 +176,7 @@ CsimComparison *csim_compare(CsimTable *a, CsimTable *b) {
   for (guint row = 0; row < a->rows->len; row++) {
     g_autofree char *key = key_of(a, row, columns);
     guint other = GPOINTER_TO_UINT(g_hash_table_lookup(rows, key));
-    if (other) g_ptr_array_add(c->pairs, pair_new(c, row, other - 1, columns));
+    if (other) g_ptr_array_add(c->pairs, pair_new(c, row, other - 1, varying));
     else c->only_a++;
     g_hash_table_remove(rows, key);
   }

@@ -10,7 +10,7 @@
 
 /* One row that both files have: the same collective, size, type, operation, root, and the same value on every axis. */
 typedef struct {
-  char *label;              /* "all_reduce 1MiB", then the axes that are not the same in all rows */
+  char *label;              /* "all_reduce 1048576", then the axes that are not the same in all rows */
   guint a, b;               /* rows in the tables */
   double time_a, time_b, busbw_a, busbw_b; /* us, GB/s; NAN where one has none */
   const char *choice_a, *choice_b;         /* "Ring/LL", owned */
