@@ -1,7 +1,7 @@
 /*
  * exp/args.h - a run's description, built setting by setting from text.
  *
- * Used by: cli (option values), lib (public API), experiment files later: one set of names for all three.
+ * Used by: cli (option values), lib (public API), experiment files: one set of names for all three.
  * Keys: target, collective, type, redop, root, nodes, gpus_per_node, gpus, placement, fault (one more each time), size (one size), min_bytes, max_bytes, step_bytes, factor,
  * iters, launch, host, fidelity, seed, queue, no_symmetry, whole_fabric, digest, catalogue, algo, proto, "env.NCCL_NAME", "set.CONSTANT"; also "env" and "set" with a
  * value NAME=VALUE.

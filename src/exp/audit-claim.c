@@ -75,15 +75,12 @@ static gboolean read_bandwidth(const char *text, CsimLogNumber *out) {
   g_autofree char *number = g_strdup(text);
   char *unit = strstr(number, "GB/s");
   if (unit && !unit[4]) *unit = 0;
-  if (!csim_log_number_parse(number, out) || !(out->value > 0)) return FALSE;
-  *out = (CsimLogNumber){out->value, out->half};
-  return TRUE;
+  return csim_log_number_parse(number, out) && out->value > 0;
 }
 
 static gboolean read_count(const char *text, int *out) {
-  char *end;
-  gint64 value = g_ascii_strtoll(text, &end, 10);
-  if (end == text || *end || value < 1 || value > 1 << 24) return FALSE;
+  gint64 value;
+  if (!g_ascii_string_to_signed(text, 10, 1, 1 << 24, &value, NULL)) return FALSE;
   *out = (int)value;
   return TRUE;
 }
@@ -173,9 +170,8 @@ static void check_ratio(const AuditContext *c, const Claim *claim) {
 /* Each of the three ways in which a claim states a speed, for itself. */
 static void check_speeds(const AuditContext *c, const Claim *claim, double computed) {
   if (!isnan(computed)) {
-    CsimLogNumber size = {claim->size, 0};
     char size_text[CSIM_UNIT_BUF], time_text[CSIM_UNIT_BUF];
-    csim_bytes_format((CsimBytes)size.value, size_text);
+    csim_bytes_format((CsimBytes)claim->size, size_text);
     csim_time_format(csim_time_from_us(claim->time_us), time_text);
     g_autofree char *what = g_strdup_printf("%s in %s", size_text, time_text);
     audit_check_limits(c, CSIM_LOC_NONE, computed, what);

@@ -8,12 +8,12 @@
 #include "exp/audit-limits.h"
 
 typedef struct {
-  double all, n, g, k;
+  double n, g, k;
 } Shares;
 
 static Shares shares_of(const CsimAuditHardware *hw) {
   double n = hw->ranks, g = hw->gpus, k = hw->nodes;
-  return (Shares){1, (n - 1) / n, (g - 1) / g, (k - 1) / k};
+  return (Shares){(n - 1) / n, (g - 1) / g, (k - 1) / k};
 }
 
 static double hbm_bytes(CsimColl coll) {
@@ -38,7 +38,6 @@ static double port_bytes(const CsimAuditHardware *hw, CsimColl coll) {
     return (g - 1) / n;
   case CSIM_COLL_GATHER:
   case CSIM_COLL_SCATTER:
-    return s.n;
   case CSIM_COLL_ALL_GATHER:
   case CSIM_COLL_REDUCE_SCATTER:
     return s.n;

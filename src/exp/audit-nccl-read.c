@@ -293,16 +293,13 @@ static void read_choice(Reader *r) {
   const char *text = r->line->text;
   char func[32], algo[32], proto[16];
   long long bytes;
-  int lo = 0, hi = 0;
   NcclChoice c = {.loc = r->line->loc};
   if (!strstr(text, " Bytes -> Algo ")) return;
-  int n = sscanf(text, "%31[A-Za-z]: %lld Bytes -> Algo %31s proto %15s channel{Lo..Hi}={%d..%d}", func,
-                 &bytes, algo, proto, &lo, &hi);
-  if (n < 4 || !csim_coll_parse(func, &c.coll) || !algo_of(algo, &c.algo) ||
+  int n = sscanf(text, "%31[A-Za-z]: %lld Bytes -> Algo %31s proto %15s", func, &bytes, algo, proto);
+  if (n < 4 || bytes < 0 || !csim_coll_parse(func, &c.coll) || !algo_of(algo, &c.algo) ||
       !csim_proto_parse(proto, &c.proto))
     return;
   c.bytes = bytes;
-  c.channels = n == 6 ? hi - lo + 1 : 0;
   for (guint i = 0; i < r->f->choices->len; i++) {
     const NcclChoice *other = &g_array_index(r->f->choices, NcclChoice, i);
     if (other->coll == c.coll && other->bytes == c.bytes) return;

@@ -17,7 +17,7 @@ typedef struct { CsimLoc loc; int channel, channels; const char *ranks; } NcclRi
 typedef struct { CsimLoc loc; int channel, rank, up, down[3]; } NcclTree;
 typedef struct { CsimLoc loc; int from, to; int via; gboolean gdr, sockets; int channel; const char *how; } NcclConn; /* via: CsimConnKind */
 typedef struct { CsimLoc loc; const char *name, *value; } NcclVariable;
-typedef struct { CsimLoc loc; CsimColl coll; CsimBytes bytes; CsimAlgo algo; CsimProto proto; int channels; } NcclChoice;
+typedef struct { CsimLoc loc; CsimColl coll; CsimBytes bytes; CsimAlgo algo; CsimProto proto; } NcclChoice;
 typedef struct { CsimLoc loc; CsimColl coll; CsimAlgo algo; CsimProto proto; double lat_us, bw_gbps; } NcclEntry;
 
 typedef struct {

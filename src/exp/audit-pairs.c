@@ -189,8 +189,7 @@ static double expected_of(const PairTable *t, const CsimAuditTarget *target, gui
   return isfinite(least) ? (t->both_ways ? 2 * least : least) : NAN;
 }
 
-static gboolean gpu_index(const PairTable *t, GPtrArray *labels, guint i, guint n, guint *out) {
-  (void)t;
+static gboolean gpu_index(GPtrArray *labels, guint i, guint n, guint *out) {
   guint64 value;
   if (!g_ascii_string_to_unsigned(g_ptr_array_index(labels, i), 10, 0, n - 1, &value, NULL)) return FALSE;
   *out = (guint)value;
@@ -206,7 +205,7 @@ static void compare_target(CsimAudit *audit, const PairTable *t, const CsimAudit
     for (guint column = 0; column < t->columns->len; column++) {
       guint from, to;
       double seen = audit_pair(t, row, column);
-      if (isnan(seen) || !gpu_index(t, t->rows, row, n, &from) || !gpu_index(t, t->columns, column, n, &to) ||
+      if (isnan(seen) || !gpu_index(t->rows, row, n, &from) || !gpu_index(t->columns, column, n, &to) ||
           from == to)
         continue;
       double expected = expected_of(t, target, from, to), off = expected / seen;

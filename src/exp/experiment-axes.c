@@ -199,9 +199,10 @@ static void read_range(CsimAxis *axis, CsimJson *range) {
     csim_json_error(range, CSIM_ERROR_VALUE, "this range never gets to its end; allowed: 'from' up to 'to', above 0 with a factor");
     return;
   }
-  for (int64_t value = from; value <= to && axis->values->len <= CSIM_EXPERIMENT_MAX_POINTS; value = factor ? value * factor : value + step) {
+  for (int64_t value = from; value <= to && axis->values->len <= CSIM_EXPERIMENT_MAX_POINTS;) {
     char *label = range_label(value, sizes);
     add_set(value_new(axis, label, csim_json_loc(range)), axis->name, sizes ? cJSON_CreateString(label) : cJSON_CreateRaw(label), csim_json_loc(range));
+    if (factor ? __builtin_mul_overflow(value, factor, &value) : __builtin_add_overflow(value, step, &value)) break;
   }
 }
 

@@ -5,8 +5,12 @@
 
 #include <inttypes.h>
 
+/* NO_SIZE: beyond any. */
+#define NO_SIZE INT64_MAX
 static CsimBytes next_size(const CsimRunSpec *spec, CsimBytes size) {
-  return spec->factor > 1 ? size * spec->factor : size + spec->step_bytes;
+  CsimBytes next;
+  gboolean beyond = spec->factor > 1 ? __builtin_mul_overflow(size, spec->factor, &next) : __builtin_add_overflow(size, spec->step_bytes, &next);
+  return beyond ? NO_SIZE : next;
 }
 
 /* The sizes of nccl-tests' loop, from min to max by factor or step. */
@@ -20,14 +24,15 @@ GArray *csim_run_sizes(const CsimRunSpec *spec, GError **error) {
     g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "sizes would never grow: start above 0 with a factor, or step by more than 0");
     return NULL;
   }
-  for (CsimBytes size = spec->min_bytes; size <= spec->max_bytes; size = next_size(spec, size)) {
+  for (CsimBytes size = spec->min_bytes, next; size <= spec->max_bytes; size = next) {
     if (sizes->len == CSIM_RUN_MAX_ROWS) {
       g_set_error(error, CSIM_ERROR, CSIM_ERROR_LIMIT, "more than %d sizes between %" PRId64 " and %" PRId64 "; a factor makes fewer",
                   CSIM_RUN_MAX_ROWS, spec->min_bytes, spec->max_bytes);
       return NULL;
     }
     g_array_append_val(sizes, size);
-    if (spec->min_bytes == spec->max_bytes || size > INT64_MAX / 2048 || next_size(spec, size) <= size) break;
+    next = next_size(spec, size);
+    if (next <= size || next == NO_SIZE) break; /* one size needs no step */
   }
   return g_steal_pointer(&sizes);
 }

@@ -1,7 +1,7 @@
 /*
  * exp/sweep.h - runs the points of an experiment, on threads, and keeps every result as soon as it is there.
  *
- * Used by: cli (`collsim sweep`), sweep-mpi.h. Implemented in sweep.c (work), sweep-point.c (one point), sweep-store.c (files), sweep-table.c.
+ * Used by: cli (`collsim sweep`), sweep-ranks.h. Implemented in sweep.c (work), sweep-point.c (one point), sweep-store.c (files), sweep-table.c.
  *
  * The store is a folder:
  *   points.jsonl         one line a finished point: {"point", "key", "result": {...}, "axes": {...}}; while a sweep runs in order of finishing, at its
