@@ -6,11 +6,6 @@
  */
 #include "exec/exec-private.h"
 
-/* Where an operation's times will be read and written. */
-static void fetch_slot(const CsimExec *x, const Conn *c, uint32_t k) {
-  CSIM_FETCH(&x->slots[exec_slot(x, c, k)]);
-}
-
 /* Most plans' cursors need no more. */
 #define LANE_FETCHED 256
 static void fetch_lane(const Lane *l) {
@@ -22,26 +17,26 @@ static void fetch_waiting(const CsimExec *x, uint32_t lane) {
   if (x->state[lane] <= LANE_DRAIN) fetch_lane(&x->lanes[lane]);
 }
 
+static Conn *first_conn(const CsimExec *x, const uint32_t *entry, guint n) { return &x->conns[*exec_lane_conns(x, entry, n)]; }
+
 /* An operation that ends uses its lane, the first connection of either side (most lanes have one) and the lanes beyond. */
 static void ahead_of_lanes(const CsimExec *x, const uint32_t *lane, guint n) {
-  const uint32_t *conns = &g_array_index(x->lane_conns, uint32_t, 0);
   for (guint i = 0; i < n; i++) fetch_lane(&x->lanes[lane[i]]);
   for (guint i = 0; i < n; i++) {
     const Lane *l = &x->lanes[lane[i]];
-    if (l->n_recv) CSIM_FETCH(&x->conns[conns[l->recv]]);
-    if (l->n_send) CSIM_FETCH(&x->conns[conns[l->send]]);
+    if (l->n_recv) CSIM_FETCH(first_conn(x, &l->recv, l->n_recv));
+    if (l->n_send) CSIM_FETCH(first_conn(x, &l->send, l->n_send));
   }
   for (guint i = 0; i < n; i++) {
     const Lane *l = &x->lanes[lane[i]];
-    if (l->n_recv) {
-      const Conn *c = &x->conns[conns[l->recv]];
-      fetch_slot(x, c, c->consumed);
-      fetch_waiting(x, c->tx_lane);
+    const Conn *rx = l->n_recv ? first_conn(x, &l->recv, l->n_recv) : NULL, *tx = l->n_send ? first_conn(x, &l->send, l->n_send) : NULL;
+    if (rx) {
+      CSIM_FETCH(&x->slots[exec_slot(x, rx, rx->consumed)]);
+      fetch_waiting(x, rx->tx_lane);
     }
-    if (l->n_send) {
-      const Conn *c = &x->conns[conns[l->send]];
-      fetch_slot(x, c, c->sent);
-      fetch_waiting(x, c->rx_lane);
+    if (tx) {
+      CSIM_FETCH(&x->slots[exec_slot(x, tx, tx->sent)]);
+      fetch_waiting(x, tx->rx_lane);
     }
   }
 }
@@ -58,7 +53,7 @@ static void ahead_of_nets(const CsimExec *x, const uint32_t *net, guint n) {
   }
 }
 
-void exec_look_ahead(void *owner, const CsimEvent *events, guint n) {
+void exec_look_ahead(void *owner, const CsimForeseen *events, guint n) {
   const CsimExec *x = owner;
   uint32_t lanes[CSIM_AHEAD_MOST], nets[CSIM_AHEAD_MOST];
   guint n_lanes = 0, n_nets = 0;

@@ -5,9 +5,6 @@
 #include "exec/exec-private.h"
 #include "models/prune.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define SM_CAPACITY INT64_C(1000000000000) /* a block has 1e12 ps of work in a second; flows weigh ps a byte */
 
 static uint32_t note_link(CsimExec *x, uint32_t machine_link, CsimRate capacity, double softness) {
@@ -337,33 +334,6 @@ static void prune(CsimExec *x) {
   for (guint i = 0; i < x->ways->len; i++) g_array_index(x->ways, Way, i).n_links = (uint16_t)spans[k++].n;
 }
 
-/* The same bytes from a cache line's start on. (g_malloc is malloc: one free serves both.) */
-static void *align(void *array, gsize bytes) {
-  void *aligned;
-  if (posix_memalign(&aligned, 64, MAX(bytes, 64)) != 0) g_error("out of memory: %" G_GSIZE_FORMAT " bytes", bytes);
-  if (array) memcpy(aligned, array, bytes);
-  else memset(aligned, 0, bytes);
-  g_free(array);
-  return aligned;
-}
-
-/* What the run itself needs, once lanes, connections and links are those to simulate. */
-static void make_state(CsimExec *x) {
-  x->work = g_new(uint32_t, x->n_lanes);
-  x->state = g_malloc(x->n_lanes);
-  memset(x->state, LANE_DONE, x->n_lanes);
-  x->lanes = align(x->lanes, x->n_lanes * sizeof(Lane));
-  x->conns = align(x->conns, x->n_conns * sizeof(Conn));
-  x->nets = align(x->nets, x->n_nets * sizeof(Net));
-  x->cap = (uint32_t)(x->proto.slots / x->proto.slice_steps);
-  g_assert(x->cap > 0 && x->cap <= SLOTS && (x->cap & (x->cap - 1)) == 0);
-  x->slots = align(NULL, (gsize)x->n_conns * x->cap * sizeof(Slot));
-  for (guint i = 0; i < x->link_rates->len; i++) {
-    const CsimPruneLink *rates = &g_array_index(x->link_rates, CsimPruneLink, i);
-    csim_fluid_add_link(x->fluid, NULL, rates->capacity, rates->softness);
-  }
-}
-
 static void set_network(CsimExec *x) {
   CsimLinkId first;
   guint n = csim_machine_fabric_links(x->spec.machine, &first), n_flaps;
@@ -403,7 +373,7 @@ gboolean exec_build(CsimExec *x, GError **error) {
   prune(x);
   if (x->packets) exec_packets_strip(x);
   if (!x->spec.no_symmetry && !x->spec.trace && !x->packets && x->ways->len == 0 && !x->flap_down) exec_collapse(x);
-  make_state(x);
+  exec_layout(x);
   if (x->flap_down) exec_flaps_start(x);
   exec_pieces_begin(x);
   return exec_collnet_begin(x, error);

@@ -68,7 +68,7 @@ typedef struct {
   float sm_ps;               /* of the operation at hand, see CsimOpCost */
   uint32_t sm_link;          /* fluid link of a block shared with another lane, or NO_INDEX */
   uint32_t flow_hint;        /* csim_fluid_start_at's */
-  uint32_t recv, send;       /* first entry in CsimExec.lane_conns */
+  uint32_t recv, send;       /* first entry in CsimExec.lane_conns; once built, of a single one the connection itself: exec_lane_conns */
   uint16_t n_recv, n_send, channel;
   uint8_t role;
   uint8_t reserved;
@@ -196,6 +196,14 @@ struct CsimExec {
   CsimTime *period_end;        /* [iteration]: mean end of the kernels over ranks, summed as it comes */
 };
 
+/* layout.c: what the run itself needs, once lanes, connections and links are those to simulate. */
+void exec_layout(CsimExec *x);
+
+/* The connections of a lane, once built: &lane->recv, lane->n_recv or &lane->send, lane->n_send. */
+static inline const uint32_t *exec_lane_conns(const CsimExec *x, const uint32_t *entry, guint n) {
+  return n == 1 ? entry : &g_array_index(x->lane_conns, uint32_t, *entry);
+}
+
 /* trace.c; nothing if x->spec.trace is NULL. */
 void exec_trace_begin(CsimExec *x);
 void exec_trace_op(CsimExec *x, const Lane *lane, CsimTime end);
@@ -229,7 +237,7 @@ static inline void exec_poke(CsimExec *x, uint32_t lane) {
 }
 
 /* ahead.c */
-void exec_look_ahead(void *owner, const CsimEvent *events, guint n);
+void exec_look_ahead(void *owner, const CsimForeseen *events, guint n);
 
 /* net.c */
 void exec_net_post(CsimExec *x, uint32_t net, CsimTime kernel_done, CsimBytes wire_bytes);

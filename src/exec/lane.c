@@ -8,15 +8,13 @@
 #define RNG_OVERHEAD 1 /* purpose of the draws of this file */
 #define MIN_SLICE_SHARE 32 /* no slice below 1/32 of its slots (same place) */
 
-/* The connections that the lane's primitive uses: [*first, *first + n) in x->lane_conns. */
-static guint used(uint32_t base, guint n, int peer, uint32_t *first) {
-  *first = base + (uint32_t)csim_peer_begin(peer);
+/* The connections that the lane's primitive uses: how many, and their indices. */
+static guint used(const CsimExec *x, const uint32_t *entry, guint n, int peer, const uint32_t **conns) {
+  *conns = exec_lane_conns(x, entry, n) + csim_peer_begin(peer);
   return (guint)csim_peer_count(peer, (int)n);
 }
-static guint recvs(const Lane *l, uint32_t *first) { return used(l->recv, l->n_recv, l->recv_peer, first); }
-static guint sends(const Lane *l, uint32_t *first) { return used(l->send, l->n_send, l->send_peer, first); }
-
-static Conn *conn_at(CsimExec *x, uint32_t i) { return &x->conns[g_array_index(x->lane_conns, uint32_t, i)]; }
+static guint recvs(const CsimExec *x, const Lane *l, const uint32_t **conns) { return used(x, &l->recv, l->n_recv, l->recv_peer, conns); }
+static guint sends(const CsimExec *x, const Lane *l, const uint32_t **conns) { return used(x, &l->send, l->n_send, l->send_peer, conns); }
 
 void exec_push_work(CsimExec *x, uint32_t lane) {
   if (x->state[lane] & LANE_QUEUED) return;
@@ -146,16 +144,16 @@ void exec_lane_kernel(CsimExec *x, uint32_t lane, CsimTime start) {
 
 /* Goes on from the input that was missing last time; TRUE when all are known. */
 static gboolean inputs_known(CsimExec *x, Lane *l) {
-  uint32_t r0, s0;
-  guint n_recv = recvs(l, &r0), n_send = sends(l, &s0);
+  const uint32_t *rx, *tx;
+  guint n_recv = recvs(x, l, &rx), n_send = sends(x, l, &tx);
   for (; l->input < n_recv; l->input++) {
-    const Conn *c = conn_at(x, r0 + l->input);
+    const Conn *c = &x->conns[rx[l->input]];
     if (c->produced == c->consumed) return FALSE;
     CsimTime t = x->slots[exec_slot(x, c, c->consumed)].visible;
     if (t > l->ready) l->ready = t;
   }
   for (; l->input < n_recv + n_send; l->input++) {
-    const Conn *c = conn_at(x, s0 + l->input - n_recv);
+    const Conn *c = &x->conns[tx[l->input - n_recv]];
     if (c->sent < x->cap) continue;
     uint32_t freed = c->sent - x->cap;
     if (c->credits <= freed) return FALSE;
@@ -172,10 +170,10 @@ static gboolean inputs_known(CsimExec *x, Lane *l) {
 
 /* LL and LL128 cut through: the receiver may begin with the first line. */
 static void publish_first_line(CsimExec *x, Lane *l, const CsimCost *cost) {
-  uint32_t s0;
-  guint n = sends(l, &s0);
+  const uint32_t *tx;
+  guint n = sends(x, l, &tx);
   for (guint i = 0; i < n; i++) {
-    Conn *c = conn_at(x, s0 + i);
+    Conn *c = &x->conns[tx[i]];
     if (c->net != NO_INDEX) continue;
     x->slots[exec_slot(x, c, c->produced)].visible = l->start + cost->ll->a + cost->lat + c->latency;
     c->produced++;
@@ -185,10 +183,10 @@ static void publish_first_line(CsimExec *x, Lane *l, const CsimCost *cost) {
 }
 
 static void give_credit(CsimExec *x, Lane *l, const CsimCost *cost, CsimTime end) {
-  uint32_t r0;
-  guint n = recvs(l, &r0);
+  const uint32_t *rx;
+  guint n = recvs(x, l, &rx);
   for (guint i = 0; i < n; i++) {
-    Conn *c = conn_at(x, r0 + i);
+    Conn *c = &x->conns[rx[i]];
     if (x->pieces && !exec_pieces_take(x, c)) continue;
     c->consumed++;
     if (c->net != NO_INDEX) {
@@ -202,10 +200,10 @@ static void give_credit(CsimExec *x, Lane *l, const CsimCost *cost, CsimTime end
 }
 
 static void give_data(CsimExec *x, Lane *l, const CsimCost *cost, CsimTime end) {
-  uint32_t s0;
-  guint n = sends(l, &s0);
+  const uint32_t *tx;
+  guint n = sends(x, l, &tx);
   for (guint i = 0; i < n; i++) {
-    Conn *c = conn_at(x, s0 + i);
+    Conn *c = &x->conns[tx[i]];
     CsimBytes bytes = l->bytes;
     if (x->pieces && !exec_pieces_put(x, c, i < l->more, &bytes)) continue;
     if (c->net != NO_INDEX) {
@@ -230,10 +228,10 @@ static void give_data(CsimExec *x, Lane *l, const CsimCost *cost, CsimTime end) 
 
 /* LL and LL128: the last line cannot be taken before the sender has written it. FALSE: not known yet. */
 static gboolean last_line(CsimExec *x, const Lane *l, CsimTime *end) {
-  uint32_t r0;
-  guint n = recvs(l, &r0);
+  const uint32_t *rx;
+  guint n = recvs(x, l, &rx);
   for (guint i = 0; i < n; i++) {
-    const Conn *c = conn_at(x, r0 + i);
+    const Conn *c = &x->conns[rx[i]];
     if (c->net != NO_INDEX) continue; /* the proxy sends whole slots */
     if (c->finished == c->consumed) return FALSE;
     *end = MAX(*end, x->slots[exec_slot(x, c, c->consumed)].full);
@@ -279,22 +277,22 @@ static guint add_links(CsimFlowLink *buf, guint have, const CsimFlowLink *links,
 
 /* Links that the operation's bytes cross: *links points into the pool where that serves, else at buf. */
 static guint op_links(CsimExec *x, const Lane *l, CsimFlowLink *buf, const CsimFlowLink **links) {
-  uint32_t r0, s0;
-  guint n_recv = recvs(l, &r0), n_send = sends(l, &s0), n = 0;
+  const uint32_t *rx, *tx;
+  guint n_recv = recvs(x, l, &rx), n_send = sends(x, l, &tx), n = 0;
   const CsimFlowLink *pool = (const CsimFlowLink *)(void *)x->links->data;
   gboolean shares_block = l->sm_link != NO_INDEX && l->sm_ps > 0;
   *links = buf;
-  if (n_send == 1 && !shares_block && (n_recv == 0 || conn_at(x, r0)->n_rx_links == 0)) {
-    const Conn *c = conn_at(x, s0);
+  if (n_send == 1 && !shares_block && (n_recv == 0 || x->conns[rx[0]].n_rx_links == 0)) {
+    const Conn *c = &x->conns[tx[0]];
     *links = pool + c->tx_links;
     return c->n_tx_links;
   }
   for (guint i = 0; i < n_send; i++) {
-    const Conn *c = conn_at(x, s0 + i);
+    const Conn *c = &x->conns[tx[i]];
     n = add_links(buf, n, pool + c->tx_links, c->n_tx_links);
   }
   for (guint i = 0; i < n_recv; i++) {
-    const Conn *c = conn_at(x, r0 + i);
+    const Conn *c = &x->conns[rx[i]];
     n = add_links(buf, n, pool + c->rx_links, c->n_rx_links);
   }
   if (shares_block) buf[n++] = (CsimFlowLink){l->sm_link, l->sm_ps};
@@ -302,15 +300,15 @@ static guint op_links(CsimExec *x, const Lane *l, CsimFlowLink *buf, const CsimF
 }
 
 static void op_shape(CsimExec *x, const Lane *l, CsimOp4Cost *op) {
-  uint32_t r0, s0;
-  guint n_recv = recvs(l, &r0), n_send = sends(l, &s0);
+  const uint32_t *rx, *tx;
+  guint n_recv = recvs(x, l, &rx), n_send = sends(x, l, &tx);
   gboolean src = (l->flags & CSIM_PRIM_SRC) != 0, dst = (l->flags & CSIM_PRIM_DST) != 0;
   *op = (CsimOp4Cost){.role = l->role, .n_sources = (int)n_recv + src, .n_local = dst, .reads_user = src,
                       .receives_only = !src && n_send == 0, .group = MAX(1, MAX(l->n_recv, l->n_send)), .first_of_group = l->send_peer <= 0,
                       .pairs = (int)x->blocks[l->block].n_lanes / 2, .part = (l->flags & CSIM_PRIM_PART) != 0, .bytes = l->bytes};
   for (guint i = 0; i < n_send; i++) {
     /* A network buffer lies in the GPU's own memory unless the kernel's stores leave the GPU (host staging, PXN). */
-    const Conn *c = conn_at(x, s0 + i);
+    const Conn *c = &x->conns[tx[i]];
     if (c->net != NO_INDEX && c->n_tx_links == 0) op->n_local++;
     else op->n_remote++;
   }
@@ -318,13 +316,13 @@ static void op_shape(CsimExec *x, const Lane *l, CsimOp4Cost *op) {
 
 /* Does anything that the operation crosses serve others too? */
 static gboolean crosses_links(CsimExec *x, const Lane *l) {
-  uint32_t r0, s0;
-  guint n_recv = recvs(l, &r0), n_send = sends(l, &s0);
+  const uint32_t *rx, *tx;
+  guint n_recv = recvs(x, l, &rx), n_send = sends(x, l, &tx);
   if (l->sm_link != NO_INDEX && l->sm_ps > 0) return TRUE;
   for (guint i = 0; i < n_send; i++)
-    if (conn_at(x, s0 + i)->n_tx_links > 0) return TRUE;
+    if (x->conns[tx[i]].n_tx_links > 0) return TRUE;
   for (guint i = 0; i < n_recv; i++)
-    if (conn_at(x, r0 + i)->n_rx_links > 0) return TRUE;
+    if (x->conns[rx[i]].n_rx_links > 0) return TRUE;
   return FALSE;
 }
 

@@ -29,23 +29,24 @@ static uint32_t hash_key(const CsimFlowLink *links, guint n_links, CsimRate cap)
 static gboolean same_key(const CsimFluid *f, const Class *c, const CsimFlowLink *links, guint n_links,
                          CsimRate cap) {
   if (c->n_links != n_links || c->cap != cap) return FALSE;
-  const Incidence *inc = &f->incidences[c->first];
-  for (guint i = 0; i < n_links; i++)
-    if (inc[i].link != links[i].link || inc[i].weight != fixed_weight(links[i].weight)) return FALSE;
+  for (guint i = 0; i < n_links; i++) {
+    int64_t weight;
+    if (csim_fluid_class_link(f, c, i, &weight) != links[i].link || weight != fixed_weight(links[i].weight)) return FALSE;
+  }
   return TRUE;
 }
 
 /* Open addressing with linear probing, at most half full: a look-up reads one line of the table and the class. */
 static void hash_insert(CsimFluid *f, uint32_t class) {
-  uint32_t mask = f->n_buckets - 1, at = f->classes[class].hash & mask;
+  uint32_t mask = f->n_buckets - 1, at = f->classes_cold[class].hash & mask;
   while (f->buckets[at].class != NONE)
     at = (at + 1) & mask;
-  f->buckets[at] = (ClassBucket){f->classes[class].hash, class};
+  f->buckets[at] = (ClassBucket){f->classes_cold[class].hash, class};
 }
 
 /* Later entries of the run move up where their probe passes the gap, so that no tombstones are needed. */
 static void hash_remove(CsimFluid *f, uint32_t class) {
-  uint32_t mask = f->n_buckets - 1, gap = f->classes[class].hash & mask;
+  uint32_t mask = f->n_buckets - 1, gap = f->classes_cold[class].hash & mask;
   while (f->buckets[gap].class != class)
     gap = (gap + 1) & mask;
   for (uint32_t at = (gap + 1) & mask; f->buckets[at].class != NONE; at = (at + 1) & mask) {
@@ -71,6 +72,7 @@ static void grow_classes(CsimFluid *f) {
   guint old = f->classes_capacity;
   f->classes_capacity = MAX(64, 2 * old);
   f->classes = csim_fluid_grow(f->classes, old * sizeof(Class), f->classes_capacity * sizeof(Class));
+  f->classes_cold = g_renew(ClassCold, f->classes_cold, f->classes_capacity);
   f->queued.at = g_renew(uint32_t, f->queued.at, 2 * f->classes_capacity); /* a star takes one out unseen */
   f->piece = g_renew(PieceClass, f->piece, f->classes_capacity);
   f->open = g_renew(uint32_t, f->open, f->classes_capacity);
@@ -127,6 +129,18 @@ static gboolean has_repeats(const CsimFlowLink *links, guint n_links) {
   return FALSE;
 }
 
+/* What direct flows need of the incidences, on the class's own cache line. */
+static void note_near(const CsimFluid *f, Class *c) {
+  const Incidence *inc = &f->incidences[c->first];
+  c->near_weight = 0;
+  if (c->n_links == 0 || c->n_links > NEAR) return;
+  for (guint i = 0; i < c->n_links; i++) {
+    if (inc[i].weight != inc[0].weight) return;
+    c->near[i] = inc[i].link;
+  }
+  c->near_weight = inc[0].weight;
+}
+
 static uint32_t new_class(CsimFluid *f, const CsimFlowLink *links, guint n_links, CsimRate cap, uint32_t hash) {
   uint32_t class = new_slot(f);
   uint32_t first = n_links ? take_block(f, n_links) : 0;
@@ -134,7 +148,7 @@ static uint32_t new_class(CsimFluid *f, const CsimFlowLink *links, guint n_links
   c->cap = cap;
   c->n_links = (uint8_t)n_links;
   c->first = first;
-  c->hash = hash;
+  f->classes_cold[class].hash = hash;
   c->head = c->tail = NONE;
   c->repeats = has_repeats(links, n_links);
   for (guint i = 0; i < n_links; i++) {
@@ -142,6 +156,7 @@ static uint32_t new_class(CsimFluid *f, const CsimFlowLink *links, guint n_links
     f->incidences[first + i] =
         (Incidence){.link = links[i].link, .class = class, .weight = fixed_weight(links[i].weight)};
   }
+  note_near(f, c);
   hash_insert(f, class);
   return class;
 }
@@ -179,11 +194,11 @@ void csim_fluid_class_activate(CsimFluid *f, uint32_t class) {
   c->at = c->since = f->now;
 }
 
-static void leave_home(CsimFluid *f, Class *c) {
-  uint32_t home = f->incidences[c->first].link;
-  if (c->home_prev != NONE) f->classes[c->home_prev].home_next = c->home_next;
+static void leave_home(CsimFluid *f, const Class *c) {
+  uint32_t home = f->incidences[c->first].link, prev = f->classes_cold[c - f->classes].home_prev;
+  if (prev != NONE) f->classes[prev].home_next = c->home_next;
   else f->links[home].home_first = c->home_next;
-  if (c->home_next != NONE) f->classes[c->home_next].home_prev = c->home_prev;
+  if (c->home_next != NONE) f->classes_cold[c->home_next].home_prev = prev;
   csim_fluid_queue_home(f, home);
 }
 
@@ -216,9 +231,9 @@ void csim_fluid_sweep(CsimFluid *f, Link *l) {
 static void enter_home(CsimFluid *f, uint32_t class) {
   Class *c = &f->classes[class];
   Link *home = &f->links[f->incidences[c->first].link];
-  c->home_prev = NONE;
+  f->classes_cold[class].home_prev = NONE;
   c->home_next = home->home_first;
-  if (home->home_first != NONE) f->classes[home->home_first].home_prev = class;
+  if (home->home_first != NONE) f->classes_cold[home->home_first].home_prev = class;
   home->home_first = class;
 }
 
@@ -268,7 +283,7 @@ void csim_fluid_class_unshare(CsimFluid *f, uint32_t class) {
 /* ---- flows of a class ---- */
 
 static void note_head(const CsimFluid *f, Class *c) {
-  if (c->head == NONE) return;
+  if (c->head == NONE || c->direct) return;
   c->head_finish = f->flows[c->head].finish;
   c->head_start = f->flows[c->head].start;
 }

@@ -72,28 +72,33 @@ typedef struct {
 } Incidence;
 
 /* Two cache lines: direct flows need the first only. */
+#define NEAR 2
 typedef struct {
   CsimRate cap;          /* 0: none */
-  double rate, max_min;  /* bytes/s, of shared classes */
   double carried;        /* bytes of flows that ended since the class became active */
+  int64_t near_weight;   /* of its links, if there are at most NEAR, of one weight: they are in `near` then. 0: look at the incidences */
+  uint32_t near[NEAR];
   uint32_t flows, head, tail;
+  uint32_t waiting;      /* flows that start later */
   uint32_t first;        /* block of incidences */
-  uint32_t hash;
+  uint32_t mark;
+  uint32_t home_next;
   uint8_t n_links;
-  uint8_t active;        /* in its links' lists */
-  uint8_t direct, queued, fixed;
-  uint8_t repeats;       /* a link occurs twice */
+  uint8_t active : 1;    /* in its links' lists */
+  uint8_t direct : 1, queued : 1, fixed : 1;
+  uint8_t repeats : 1;   /* a link occurs twice */
 
+  double rate, max_min;  /* bytes/s, of shared classes */
   double served;         /* at `at` */
   CsimTime at, since;    /* since: of the last change of rate */
   CsimTime date;         /* of the first flow's completion, shared classes */
   double head_finish;    /* of the first flow, shared classes: dates need no look at it */
   CsimTime head_start;
-  uint32_t home_next, home_prev;
-  uint32_t mark;
-  uint32_t waiting;      /* flows that start later */
 } Class;
-G_STATIC_ASSERT(sizeof(Class) == 128 && G_STRUCT_OFFSET(Class, served) == 64);
+G_STATIC_ASSERT(sizeof(Class) == 128 && G_STRUCT_OFFSET(Class, rate) == 64);
+
+/* The rest. */
+typedef struct { uint32_t hash, home_prev; } ClassCold;
 
 typedef struct {
   union {
@@ -145,6 +150,7 @@ struct CsimFluid {
   guint n_links, links_capacity;
   GPtrArray *timers;     /* chunks of TimerLine, which must not move */
   Class *classes;
+  ClassCold *classes_cold; /* of the same index */
   guint n_classes, classes_capacity, recycle_at;
   ClassBucket *buckets;  /* hash of classes */
   guint n_buckets;
@@ -206,6 +212,16 @@ void csim_fluid_settle(CsimEngine *engine, void *owner);
 
 /* fluid-star.c: settles a dirty link and all that it reaches, if that is a star. FALSE: it is not, nothing was done. */
 gboolean csim_fluid_settle_star(CsimFluid *f, uint32_t link);
+
+/* Link i of a class, and its weight there. */
+static inline uint32_t csim_fluid_class_link(const CsimFluid *f, const Class *c, guint i, int64_t *weight) {
+  if (G_LIKELY(c->near_weight != 0)) {
+    *weight = c->near_weight;
+    return c->near[i];
+  }
+  *weight = f->incidences[c->first + i].weight;
+  return f->incidences[c->first + i].link;
+}
 
 static inline CsimTimer *csim_fluid_timer(const CsimFluid *f, uint32_t link) {
   TimerLine *chunk = g_ptr_array_index(f->timers, link / TIMERS_PER_CHUNK);

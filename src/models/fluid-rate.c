@@ -32,9 +32,12 @@ static double slow_down(Curve *curve, double x) {
   return curve->memo[slot].y;
 }
 
+/* As (double)load, which is a call for 128 bits; most loads fit 63. */
+static double as_double(Demand load) { return load >> 63 == 0 ? (double)(int64_t)load : (double)load; }
+
 double csim_fluid_start_factor(const CsimFluid *f, const Link *l) {
   Curve *curve = g_ptr_array_index(f->curves, l->curve - 1);
-  double x = (double)l->demand / ((double)l->capacity * WEIGHT_ONE);
+  double x = as_double(l->demand) / ((double)l->capacity * WEIGHT_ONE);
   return x < curve->floor ? 1 : slow_down(curve, x);
 }
 

@@ -314,8 +314,11 @@ static void begin_direct(CsimFluid *f, uint32_t flow) {
   Flow *fl = &f->flows[flow];
   const Class *c = &f->classes[fl->class];
   double factor = 1;
-  for (const Incidence *inc = &f->incidences[c->first], *end = inc + c->n_links; inc < end; inc++)
-    if (f->links[inc->link].curve) factor = MIN(factor, csim_fluid_start_factor(f, &f->links[inc->link]));
+  for (guint i = 0; i < c->n_links; i++) {
+    int64_t weight;
+    const Link *l = &f->links[csim_fluid_class_link(f, c, i, &weight)];
+    if (l->curve) factor = MIN(factor, csim_fluid_start_factor(f, l));
+  }
   CsimRate rate = factor < 1 ? MAX(1, (CsimRate)((double)c->cap * factor)) : c->cap;
   CsimTime end = csim_fluid_after(f->now, csim_fluid_rate_time(rate, fl->bytes));
   fl->rate = (double)rate;

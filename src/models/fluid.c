@@ -12,11 +12,11 @@
 
 static void handle_event(CsimEngine *engine, void *owner, const CsimEvent *event);
 
-/* Flow, then class, then the class's links: each is found in the one before. */
-static void look_ahead(void *owner, const CsimEvent *events, guint n) {
+/* Flow, then class, then the class's links: each is found in the one before. A flow that ends is taken from between two others. */
+static void look_ahead(void *owner, const CsimForeseen *events, guint n) {
   CsimFluid *f = owner;
   const Class *classes[CSIM_AHEAD_MOST];
-  CsimEvent ends[CSIM_AHEAD_MOST];
+  CsimForeseen ends[CSIM_AHEAD_MOST];
   guint n_ends = 0, n_classes = 0;
   for (guint i = 0; i < n; i++)
     if (events[i].kind != CSIM_FLUID_EVENT_HOME) CSIM_FETCH(&f->flows[events[i].entity]);
@@ -25,11 +25,13 @@ static void look_ahead(void *owner, const CsimEvent *events, guint n) {
     const Flow *fl = &f->flows[events[i].entity];
     CSIM_FETCH(&f->classes[fl->class]);
     classes[n_classes++] = &f->classes[fl->class];
-    if (events[i].kind == CSIM_FLUID_EVENT_FLOW)
-      ends[n_ends++] = (CsimEvent){events[i].time, fl->arg, fl->entity, fl->handler, fl->kind};
+    if (events[i].kind != CSIM_FLUID_EVENT_FLOW) continue;
+    if (fl->prev != NONE) CSIM_FETCH(&f->flows[fl->prev]);
+    if (fl->next != NONE) CSIM_FETCH(&f->flows[fl->next]);
+    ends[n_ends++] = (CsimForeseen){fl->entity, fl->handler, fl->kind};
   }
   for (guint i = 0; i < n_classes; i++)
-    CSIM_FETCH(&f->incidences[classes[i]->first]);
+    if (classes[i]->near_weight == 0) CSIM_FETCH(&f->incidences[classes[i]->first]);
   csim_engine_foresee(f->engine, ends, n_ends);
 }
 
@@ -50,6 +52,7 @@ void csim_fluid_free(CsimFluid *f) {
   free(f->links);
   g_free(f->cold);
   free(f->classes);
+  g_free(f->classes_cold);
   g_free(f->buckets);
   g_free(f->incidences);
   free(f->flows);
@@ -210,8 +213,11 @@ static void begin_flow(CsimFluid *f, uint32_t class, uint32_t flow) {
   Class *c = &f->classes[class];
   if (!c->active) csim_fluid_class_activate(f, class);
   c->flows++;
-  for (uint32_t i = c->first; i < c->first + c->n_links; i++)
-    load_link(f, f->incidences[i].link, c, f->incidences[i].weight);
+  for (guint i = 0; i < c->n_links; i++) {
+    int64_t weight;
+    uint32_t link = csim_fluid_class_link(f, c, i, &weight);
+    load_link(f, link, c, weight);
+  }
   if (c->direct) {
     csim_fluid_class_append(f, class, flow);
     csim_fluid_add_fresh(f, flow);
@@ -224,8 +230,11 @@ static void end_flow(CsimFluid *f, uint32_t flow, double bytes) {
   uint32_t class = f->flows[flow].class;
   Class *c = &f->classes[class];
   csim_fluid_class_remove(f, flow);
-  for (uint32_t i = c->first; i < c->first + c->n_links; i++)
-    unload_link(f, f->incidences[i].link, c, f->incidences[i].weight);
+  for (guint i = 0; i < c->n_links; i++) {
+    int64_t weight;
+    uint32_t link = csim_fluid_class_link(f, c, i, &weight);
+    unload_link(f, link, c, weight);
+  }
   c->carried += bytes;
   c->flows--;
   if (!c->direct) {

@@ -142,8 +142,8 @@ void csim_engine_cancel(CsimEngine *engine, CsimEventRef ref) {
 
 /* ---- foresight ---- */
 
-void csim_engine_foresee(CsimEngine *engine, const CsimEvent *events, guint n) {
-  CsimEvent of[CSIM_AHEAD_MOST];
+void csim_engine_foresee(CsimEngine *engine, const CsimForeseen *events, guint n) {
+  CsimForeseen of[CSIM_AHEAD_MOST];
   for (guint h = 0; h < engine->n_handlers; h++) {
     guint k = 0;
     if (!engine->handlers[h].ahead) continue;
@@ -155,14 +155,14 @@ void csim_engine_foresee(CsimEngine *engine, const CsimEvent *events, guint n) {
 
 static void on_ahead(void *data, const CsimQueueEntry *entries, guint n) {
   CsimEngine *engine = data;
-  CsimEvent events[CSIM_AHEAD_MOST];
+  CsimForeseen events[CSIM_AHEAD_MOST];
   guint k = 0;
   for (guint i = 0; i < n; i++)
     CSIM_FETCH(&engine->slots[entries[i].slot]);
   for (guint i = 0; i < n; i++) {
     const Slot *slot = &engine->slots[entries[i].slot];
     if (slot->generation == entries[i].generation)
-      events[k++] = (CsimEvent){entries[i].time, slot->arg, slot->entity, slot->handler, slot->kind};
+      events[k++] = (CsimForeseen){slot->entity, slot->handler, slot->kind};
   }
   csim_engine_foresee(engine, events, k);
 }

@@ -43,9 +43,10 @@ uint16_t csim_engine_add_handler(CsimEngine *engine, const char *name, CsimHandl
  * long before it runs, be cancelled, or never be shown. csim_engine_foresee passes on events that another handler will fire.
  */
 #define CSIM_AHEAD_MOST 31
-typedef void (*CsimAhead)(void *owner, const CsimEvent *events, guint n);
+typedef struct { uint32_t entity; uint16_t handler, kind; } CsimForeseen;
+typedef void (*CsimAhead)(void *owner, const CsimForeseen *events, guint n);
 void csim_engine_set_ahead(CsimEngine *engine, uint16_t handler, CsimAhead fn); /* before the first event only */
-void csim_engine_foresee(CsimEngine *engine, const CsimEvent *events, guint n); /* n <= CSIM_AHEAD_MOST */
+void csim_engine_foresee(CsimEngine *engine, const CsimForeseen *events, guint n); /* n <= CSIM_AHEAD_MOST */
 #define CSIM_FETCH(address) __builtin_prefetch(address, 1)
 
 CsimTime csim_engine_now(const CsimEngine *engine);

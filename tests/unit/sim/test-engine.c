@@ -233,22 +233,21 @@ static void seer_runs(CsimEngine *engine, void *owner, const CsimEvent *event) {
   s->ran[event->entity]++;
 }
 
-static void seer_looks(void *owner, const CsimEvent *events, guint n) {
+static void seer_looks(void *owner, const CsimForeseen *events, guint n) {
   Seer *s = owner;
-  CsimEvent on[CSIM_AHEAD_MOST];
+  CsimForeseen on[CSIM_AHEAD_MOST];
   g_assert_cmpuint(n, <=, CSIM_AHEAD_MOST);
   for (guint i = 0; i < n; i++) {
     g_assert_cmpint(events[i].handler, ==, 0);
-    g_assert_cmpint(events[i].time, ==, 1000000 + 7 * (CsimTime)events[i].entity);
-    g_assert_cmpuint(events[i].arg, ==, events[i].entity + 1);
+    g_assert_cmpuint(events[i].kind, ==, events[i].entity % 7);
     g_assert_cmpuint(s->ran[events[i].entity], ==, 0);
     s->shown[events[i].entity]++;
-    on[i] = (CsimEvent){.entity = events[i].entity, .handler = 1};
+    on[i] = (CsimForeseen){.entity = events[i].entity, .handler = 1};
   }
   csim_engine_foresee(s->engine, on, n);
 }
 
-static void owner_looks(void *owner, const CsimEvent *events, guint n) {
+static void owner_looks(void *owner, const CsimForeseen *events, guint n) {
   for (guint i = 0; i < n; i++) g_assert_cmpint(events[i].handler, ==, 1);
   ((Seer *)owner)->passed_on += n;
 }
@@ -263,7 +262,7 @@ static void test_foresight(gconstpointer queue) {
   csim_engine_set_ahead(s.engine, 0, seer_looks);
   csim_engine_set_ahead(s.engine, 1, owner_looks);
   for (uint32_t i = 0; i < 600; i++) {
-    CsimEventRef ref = csim_engine_at(s.engine, 1000000 + 7 * (CsimTime)i, 0, 0, i, i + 1);
+    CsimEventRef ref = csim_engine_at(s.engine, 1000000 + 7 * (CsimTime)i, 0, (uint16_t)(i % 7), i, 0);
     if (i % 10 == 3) csim_engine_cancel(s.engine, ref);
   }
   g_assert_cmpint(run(s.engine), ==, CSIM_END_IDLE);
