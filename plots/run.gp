@@ -15,14 +15,19 @@ array marks[7] = [7, 5, 9, 13, 11, 6, 4]
 colour(i) = colours[(i - 1) % 7 + 1]
 mark(i) = marks[(i - 1) % 7 + 1]
 
-set multiplot layout 1,2 margins 0.085,0.97,0.15,0.83 spacing 0.11,0
+# Sizes as people write them ("32KiB"; gnuplot's own prefix would be "ki"), not more than fit.
+stats data using 1 nooutput name 'SIZE'
+stats data using 2 nooutput name 'TIME'
+octaves = ceil(log(SIZE_max) / log(2)) - floor(log(SIZE_min) / log(2))
+every_octave = octaves <= 7 ? 1 : octaves <= 14 ? 2 : 5
+set xtics nomirror ()
+do for [e = 0:45:every_octave] { set xtics add (sprintf('%d%s', 2**(e % 10), word('B KiB MiB GiB TiB', e / 10 + 1)) 2.0**e) }
+set multiplot layout 1,2 margins 0.085,0.97,0.19,0.83 spacing 0.11,0
 set label 1 heading at screen 0.5,0.955 center font ",15"
 set label 2 subheading at screen 0.5,0.905 center
-set label 3 source at screen 0.97,0.025 right font ",10" textcolor "#555555"
+set label 3 source at screen 0.97,0.022 right font ",10" textcolor "#555555"
 
 set logscale x 2
-set format x '%.0b%B'
-set xtics nomirror
 set ytics nomirror
 set border 3
 set grid xtics ytics linetype 1 linecolor "#dddddd"
@@ -36,8 +41,10 @@ plot data using 1:3 with lines linewidth 1.5 linecolor "#999999" notitle, \
      title value(sprintf("series_%d", i))
 
 unset label
-set logscale y 10
-set yrange [*:*]
+if (TIME_max / TIME_min >= 8) {
+  set logscale y 10
+  set yrange [*:*]
+} else { set yrange [0:*] }
 set format y '%g'
 set ylabel "time (us)"
 unset key

@@ -1,6 +1,6 @@
 # A value over x for several series; with two panels bandwidth, then time. The caller has set (src/report/outputs-plot.c):
 #   term_svg, output, data: blocks of x median min max time-median time-min time-max "x"; heading, subheading, source
-#   n_series, series_N, with_key, key_chars: letters of the longest   panels 1|2   log_x, log_y   named: tics at the values themselves
+#   n_series, series_N, with_key, key_chars: letters of the longest   panels 1|2   log_x, log_y   log_time: of the second panel   named: tics at the values themselves
 #   n_x, x_chars: how many of these, letters of the longest
 #   spread: draw min to max        x_label, y_label
 if (term_svg) {
@@ -50,8 +50,10 @@ if (named) {
 if (panels == 2) {
   unset label
   unset key
-  set logscale y 10
-  set yrange [*:*]
+  if (log_time) {
+    set logscale y 10
+    set yrange [*:*]
+  } else { set yrange [0:*] }
   set format y '%g'
   set ylabel "time (us)"
   if (named) {

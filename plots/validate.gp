@@ -4,14 +4,18 @@
 set terminal svg size 900,640 dynamic font "DejaVu Sans,13" background "white" noenhanced
 set output output
 
+# Sizes as people write them ("32KiB"; gnuplot's own prefix would be "ki"), not more than fit.
+stats data using 1 nooutput name 'SIZE'
+octaves = ceil(log(SIZE_max) / log(2)) - floor(log(SIZE_min) / log(2))
+every_octave = octaves <= 7 ? 1 : octaves <= 14 ? 2 : 5
+set xtics nomirror ()
+do for [e = 0:45:every_octave] { set xtics add (sprintf('%d%s', 2**(e % 10), word('B KiB MiB GiB TiB', e / 10 + 1)) 2.0**e) }
 set multiplot
 set label 1 heading at screen 0.5,0.965 center font ",15"
 set label 2 subheading at screen 0.5,0.925 center
 set label 3 source at screen 0.97,0.018 right font ",10" textcolor "#555555"
 
 set logscale x 2
-set format x '%.0b%B'
-set xtics nomirror
 set ytics nomirror
 set border 3
 set grid xtics ytics linetype 1 linecolor "#dddddd"

@@ -142,6 +142,17 @@ static char *tic_label(const GPtrArray *xs, guint x, gboolean sizes) {
   return !sizes ? g_strdup(name_at(xs, x)) : x % step ? g_strdup("") : csim_size_text((CsimBytes)csim_label_number(name_at(xs, x)));
 }
 
+/* Do the values go over more than most of a decade? Then a logarithmic axis shows them best; a narrow span would have one number at it. */
+static gboolean spans_decades(const CsimPivot *v) {
+  double min = HUGE_VAL, max = 0;
+  for (guint i = 0; i < v->xs->len * v->series->len; i++) {
+    if (v->cells[i].n == 0) continue;
+    min = MIN(min, v->cells[i].min);
+    max = MAX(max, v->cells[i].max);
+  }
+  return min > 0 && max / min >= 8;
+}
+
 static const char *lines(Plot *p) {
   const CsimPivot *v = p->pivot;
   gboolean numeric = is_numeric(v->xs), sizes = !strcmp(p->o->x, "size_bytes") || !strcmp(p->o->x, "size"), two = !strcmp(p->o->value, "busbw_gbps");
@@ -165,7 +176,8 @@ static const char *lines(Plot *p) {
   set_int(p, "named", !numeric || sizes || v->xs->len <= 12);
   set_int(p, "n_x", (int)v->xs->len);
   set_int(p, "x_chars", numeric ? 1 : longest(v->xs));
-  set_int(p, "log_y", !csim_column_is_gain(p->o->value) && !strcmp(p->o->value, "time_us"));
+  set_int(p, "log_y", !strcmp(p->o->value, "time_us") && spans_decades(v));
+  set_int(p, "log_time", times && spans_decades(times));
   set_int(p, "spread", most_repeats(v) > 1);
   set_text(p, "x_label", csim_column_label(p->o->x));
   set_text(p, "y_label", csim_column_label(p->o->value));
