@@ -76,7 +76,9 @@ static CsimRun *forced_run(const CsimRun *run, Pair pair, GPtrArray *texts, GErr
   g_ptr_array_add(overrides, NULL);
   spec.overrides = (const char *const *)overrides->pdata;
   spec.fidelity = CSIM_FIDELITY_FLOW;
-  CsimRun *forced = csim_run_new(&spec, error);
+  CsimLoaded *loaded = csim_loaded_new_like(run->loaded, &spec, error);
+  CsimRun *forced = loaded ? csim_run_new_on(loaded, &spec, error) : NULL;
+  csim_loaded_unref(loaded);
   g_ptr_array_unref(overrides); /* only looked at while loading */
   return forced;
 }

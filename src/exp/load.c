@@ -90,23 +90,45 @@ CsimCluster *csim_run_load_cluster(const CsimRunSpec *spec, const CsimNcclEnv *e
   return csim_cluster_load_with(spec->target, &options, error);
 }
 
-static gboolean load_all(CsimLoaded *loaded, const CsimRunSpec *spec, GError **error) {
-  loaded->env = csim_nccl_env_new(spec->environ, spec->overrides, loaded->diag, error);
-  if (!loaded->env) return FALSE;
+static gboolean load_machine(CsimLoaded *loaded, const CsimRunSpec *spec, GError **error) {
   loaded->catalogue = csim_catalogue_new(spec->catalogue_file, spec->sets, error);
   if (!loaded->catalogue) return FALSE;
   loaded->cluster = csim_run_load_cluster(spec, loaded->env, error);
   loaded->seed = spec->seed;
   loaded->whole_fabric = spec->whole_fabric;
-  return loaded->cluster && load_comm(loaded, spec, error);
+  return loaded->cluster != NULL;
 }
 
-CsimLoaded *csim_loaded_new(const CsimRunSpec *spec, GError **error) {
+/* The one variable that decides which adapters there are. */
+static gboolean has_same_adapters(const CsimNcclEnv *a, const CsimNcclEnv *b) {
+  return g_strcmp0(csim_nccl_env_text(a, "NCCL_IB_HCA"), csim_nccl_env_text(b, "NCCL_IB_HCA")) == 0;
+}
+
+static gboolean share_machine(CsimLoaded *loaded, CsimLoaded *other, uint64_t seed) {
+  CsimLoaded *base = other->base ? other->base : other;
+  if (!csim_loaded_fits(base, seed) || !has_same_adapters(base->env, loaded->env)) return FALSE;
+  loaded->base = csim_loaded_ref(base);
+  loaded->catalogue = base->catalogue;
+  loaded->cluster = base->cluster;
+  loaded->seed = base->seed;
+  return TRUE;
+}
+
+static gboolean load_all(CsimLoaded *loaded, CsimLoaded *base, const CsimRunSpec *spec, GError **error) {
+  loaded->env = csim_nccl_env_new(spec->environ, spec->overrides, loaded->diag, error);
+  if (!loaded->env) return FALSE;
+  gboolean machine = (base && share_machine(loaded, base, spec->seed)) || load_machine(loaded, spec, error);
+  return machine && load_comm(loaded, spec, error);
+}
+
+CsimLoaded *csim_loaded_new(const CsimRunSpec *spec, GError **error) { return csim_loaded_new_like(NULL, spec, error); }
+
+CsimLoaded *csim_loaded_new_like(CsimLoaded *other, const CsimRunSpec *spec, GError **error) {
   CsimLoaded *loaded = g_new0(CsimLoaded, 1);
   loaded->refs = 1;
   loaded->diag = csim_diag_new();
   g_mutex_init(&loaded->mutex);
-  if (load_all(loaded, spec, error)) return loaded;
+  if (load_all(loaded, other, spec, error)) return loaded;
   csim_loaded_unref(loaded);
   return NULL;
 }
@@ -121,10 +143,13 @@ gboolean csim_loaded_fits(const CsimLoaded *loaded, uint64_t seed) { return !loa
 void csim_loaded_unref(CsimLoaded *loaded) {
   if (!loaded || !g_atomic_int_dec_and_test(&loaded->refs)) return;
   csim_machine_free(loaded->machine);
-  csim_catalogue_free(loaded->catalogue);
   csim_tuning_free(loaded->tuning);
   csim_comm_free(loaded->comm);
-  csim_cluster_free(loaded->cluster);
+  if (!loaded->base) {
+    csim_catalogue_free(loaded->catalogue);
+    csim_cluster_free(loaded->cluster);
+  }
+  csim_loaded_unref(loaded->base);
   csim_nccl_env_free(loaded->env);
   csim_diag_free(loaded->diag);
   g_clear_error(&loaded->no_machine);
@@ -134,6 +159,7 @@ void csim_loaded_unref(CsimLoaded *loaded) {
 
 /* Made by the first run that simulates: NCCL's own prediction needs none. */
 static const CsimMachine *shared_machine(CsimLoaded *loaded, GError **error) {
+  if (loaded->base) return shared_machine(loaded->base, error);
   g_mutex_lock(&loaded->mutex);
   CsimMachineOptions options = {.seed = loaded->seed, .keep_all = loaded->whole_fabric};
   if (!loaded->machine && !loaded->no_machine)

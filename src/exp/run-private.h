@@ -9,6 +9,7 @@
 
 struct CsimLoaded {
   gint refs;
+  CsimLoaded *base; /* whose cluster, catalogue and machine these are; NULL: its own */
   CsimDiag *diag;
   CsimNcclEnv *env;
   CsimCluster *cluster;

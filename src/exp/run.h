@@ -96,6 +96,9 @@ CsimRun *csim_run_new(const CsimRunSpec *spec, GError **error);
  * iterations, launch, seed and fidelity may share it, also in different threads. */
 typedef struct CsimLoaded CsimLoaded;
 CsimLoaded *csim_loaded_new(const CsimRunSpec *spec, GError **error);
+/* For a spec that differs from other's in nothing but NCCL variables, what may be shared and the seed: shares cluster, constants and
+ * machine where those do not decide them, and has a communicator of its own. other NULL: csim_loaded_new. */
+CsimLoaded *csim_loaded_new_like(CsimLoaded *other, const CsimRunSpec *spec, GError **error);
 CsimLoaded *csim_loaded_ref(CsimLoaded *loaded);
 void csim_loaded_unref(CsimLoaded *loaded); /* NULL allowed */
 /* Is it what a spec alike but for the seed loads? Placements and faults may be drawn by the seed. */

@@ -12,6 +12,7 @@
 
 typedef struct {
   const CsimRunSpec *spec;
+  CsimLoaded *loaded; /* with the user's settings */
   CsimBytes size;
   uint64_t seed;
   const GPtrArray *extra; /* char*: on top of the user's */
@@ -30,6 +31,15 @@ static GPtrArray *without(const char *const *settings, const char *name) {
   return kept;
 }
 
+/* As little loaded anew as the trial's settings allow. */
+static CsimRun *start(const Trial *trial, const CsimRunSpec *spec, GError **error) {
+  gboolean as_it_is = (!trial->extra || trial->extra->len == 0) && !trial->without && csim_loaded_fits(trial->loaded, trial->seed);
+  CsimLoaded *loaded = as_it_is ? csim_loaded_ref(trial->loaded) : csim_loaded_new_like(trial->loaded, spec, error);
+  CsimRun *run = loaded ? csim_run_new_on(loaded, spec, error) : NULL;
+  csim_loaded_unref(loaded);
+  return run;
+}
+
 /* Time in us; NAN if it cannot be run so (no algorithm left, not simulated); < 0: interrupted. */
 static double simulate(const Trial *trial) {
   g_autoptr(GPtrArray) environ = without(trial->spec->environ, trial->without), overrides = without(trial->spec->overrides, trial->without);
@@ -42,7 +52,7 @@ static double simulate(const Trial *trial) {
   spec.overrides = (const char *const *)overrides->pdata;
   spec.min_bytes = spec.max_bytes = trial->size;
   spec.seed = trial->seed;
-  g_autoptr(CsimRun) run = csim_run_new(&spec, &error);
+  g_autoptr(CsimRun) run = start(trial, &spec, &error);
   CsimRow row;
   if (run && csim_run_row(run, 0, &row, &error)) return row.n_channels ? row.time_us : NAN;
   return g_error_matches(error, CSIM_ERROR, CSIM_ERROR_INTERRUPTED) ? -1 : NAN;
@@ -76,6 +86,7 @@ static const Variable of_p2p[] = {
 
 typedef struct {
   const CsimRunSpec *spec;
+  CsimLoaded *loaded; /* with the user's settings */
   const CsimTunerOptions *options;
   gboolean between_nodes;
   GMutex mutex;
@@ -98,7 +109,7 @@ static gboolean try_variable(Job *job, CsimTunerRow *row, const Variable *variab
     g_autoptr(GPtrArray) extra = g_ptr_array_new_with_free_func(g_free);
     for (guint i = 0; i < row->settings->len; i++) g_ptr_array_add(extra, g_strdup((const char *)g_ptr_array_index(row->settings, i)));
     put_setting(extra, variable->name, *value);
-    double time = simulate(&(Trial){job->spec, row->size_bytes, job->spec->seed, extra, NULL});
+    double time = simulate(&(Trial){job->spec, job->loaded, row->size_bytes, job->spec->seed, extra, NULL});
     row->tried++;
     if (time < 0) job->interrupted = TRUE;
     if (time < 0 || !(time < least)) continue;
@@ -115,7 +126,7 @@ static gboolean try_variable(Job *job, CsimTunerRow *row, const Variable *variab
 static void drop_idle(Job *job, CsimTunerRow *row, double now) {
   for (guint i = 0; i < row->settings->len && !job->interrupted;) {
     char *setting = (char *)g_ptr_array_steal_index(row->settings, i);
-    double time = simulate(&(Trial){job->spec, row->size_bytes, job->spec->seed, row->settings, NULL});
+    double time = simulate(&(Trial){job->spec, job->loaded, row->size_bytes, job->spec->seed, row->settings, NULL});
     row->tried++;
     if (time > 0 && time <= now * (1 + CSIM_TUNER_NOISE / 4)) {
       g_free(setting);
@@ -130,8 +141,8 @@ static void compare_seeds(Job *job, CsimTunerRow *row) {
   g_autoptr(GArray) now = g_array_new(FALSE, FALSE, sizeof(double)), best = g_array_new(FALSE, FALSE, sizeof(double)), gain = g_array_new(FALSE, FALSE, sizeof(double));
   for (int i = 0; i < MAX(job->options->seeds, 1) && !job->interrupted; i++) {
     uint64_t seed = job->spec->seed + (uint64_t)i;
-    double a = simulate(&(Trial){job->spec, row->size_bytes, seed, NULL, NULL}), b = a, ratio;
-    if (row->settings->len) b = simulate(&(Trial){job->spec, row->size_bytes, seed, row->settings, NULL});
+    double a = simulate(&(Trial){job->spec, job->loaded, row->size_bytes, seed, NULL, NULL}), b = a, ratio;
+    if (row->settings->len) b = simulate(&(Trial){job->spec, job->loaded, row->size_bytes, seed, row->settings, NULL});
     job->interrupted |= a < 0 || b < 0;
     ratio = a / b - 1;
     g_array_append_val(now, a);
@@ -147,7 +158,7 @@ static void search_size(gpointer data, gpointer user_data) {
   CsimTunerRow *row = (CsimTunerRow *)data;
   Job *job = (Job *)user_data;
   const Variable *variables = job->spec->coll < CSIM_N_NCCL_FUNCS ? of_collectives : of_p2p;
-  double now = simulate(&(Trial){job->spec, row->size_bytes, job->spec->seed, NULL, NULL});
+  double now = simulate(&(Trial){job->spec, job->loaded, row->size_bytes, job->spec->seed, NULL, NULL});
   gboolean better = now > 0;
   job->interrupted |= now < 0;
   for (int round = 0; round < MAX_ROUNDS && better && !job->interrupted; round++) {
@@ -192,7 +203,7 @@ static double gain_everywhere(const CsimTuner *search, Job *job, const GPtrArray
   double sum = 0;
   for (guint i = 0; i < search->rows->len; i++) {
     const CsimTunerRow *row = &g_array_index(search->rows, CsimTunerRow, i);
-    double time = same_settings(settings, row->settings) ? row->best.median : simulate(&(Trial){job->spec, row->size_bytes, job->spec->seed, settings, NULL});
+    double time = same_settings(settings, row->settings) ? row->best.median : simulate(&(Trial){job->spec, job->loaded, row->size_bytes, job->spec->seed, settings, NULL});
     if (!(time > 0)) return 0;
     sum += log(row->now.median / time);
   }
@@ -219,8 +230,8 @@ static void judge(CsimTuner *search, Job *job, const CsimNcclEnvItem *item) {
   CsimTunerVerdict v = {g_strdup_printf("%s=%s", item->name, item->value), INFINITY, 0, 0};
   for (guint i = 0; i < search->rows->len && !job->interrupted; i++) {
     const CsimTunerRow *row = &g_array_index(search->rows, CsimTunerRow, i);
-    double with = simulate(&(Trial){job->spec, row->size_bytes, job->spec->seed, NULL, NULL});
-    double ratio = with / simulate(&(Trial){job->spec, row->size_bytes, job->spec->seed, NULL, item->name});
+    double with = simulate(&(Trial){job->spec, job->loaded, row->size_bytes, job->spec->seed, NULL, NULL});
+    double ratio = with / simulate(&(Trial){job->spec, job->loaded, row->size_bytes, job->spec->seed, NULL, item->name});
     if (isnan(ratio)) continue;
     v.least = MIN(v.least, ratio);
     if (ratio > v.most) v.at_most = row->size_bytes;
@@ -246,7 +257,7 @@ CsimTuner *csim_tuner(const CsimRunSpec *spec, const CsimTunerOptions *options, 
   g_array_set_clear_func(search->rows, clear_row);
   g_array_set_clear_func(search->verdicts, clear_verdict);
   add_rows(search, run);
-  Job job = {.spec = spec, .options = options, .between_nodes = run->info.n_nodes > 1, .of = search->rows->len};
+  Job job = {.spec = spec, .loaded = run->loaded, .options = options, .between_nodes = run->info.n_nodes > 1, .of = search->rows->len};
   g_mutex_init(&job.mutex);
   run_sizes(search, &job);
   find_common(search, &job);

@@ -105,7 +105,7 @@ static int common_factor(const CsimMeasuredRow *rows, guint n) {
   return (int)MIN(rows[1].size / rows[0].size, 1 << 20);
 }
 
-/* How many rows from the first on are one run of sizes with a factor: what csim_run_new takes at once. At least 1. */
+/* How many rows from the first on are one run of sizes with a factor: what a run takes at once. At least 1. */
 static guint chain(const CsimMeasuredRow *rows, guint n, int *factor) {
   guint len = 1;
   *factor = common_factor(rows, n);
@@ -144,14 +144,14 @@ static gboolean leave_out(CsimSetResult *result, GError *error) {
   return TRUE;
 }
 
-static gboolean run_chain(CsimSetResult *result, CsimRunSpec *spec, const CsimMeasuredRow *rows, guint n,
+static gboolean run_chain(CsimSetResult *result, CsimLoaded *loaded, CsimRunSpec *spec, const CsimMeasuredRow *rows, guint n,
                           int factor, gboolean predict, GError **error) {
   spec->type = rows[0].type;
   spec->op = rows[0].op;
   spec->min_bytes = rows[0].size;
   spec->max_bytes = rows[n - 1].size;
   spec->factor = MAX(factor, 2);
-  g_autoptr(CsimRun) run = csim_run_new(spec, error);
+  g_autoptr(CsimRun) run = csim_run_new_on(loaded, spec, error);
   if (!run) return FALSE;
   int have = csim_run_info(run)->n_ranks;
   if (result->set->n_gpus > 0 && have != (int)result->set->n_gpus) {
@@ -176,12 +176,15 @@ static gboolean run_chain(CsimSetResult *result, CsimRunSpec *spec, const CsimMe
 static gboolean run_all(CsimSetResult *result, CsimRunSpec *spec, gboolean predict, GError **error) {
   const CsimMeasuredRow *rows = (const CsimMeasuredRow *)(const void *)result->set->rows->data;
   guint n = result->set->rows->len;
-  for (guint i = 0, len; i < n; i += len) {
+  gboolean ok = TRUE;
+  CsimLoaded *loaded = n > 0 ? csim_loaded_new(spec, error) : NULL;
+  for (guint i = 0, len; loaded && ok && i < n; i += len) {
     int factor;
     len = chain(rows + i, n - i, &factor);
-    if (!run_chain(result, spec, rows + i, len, factor, predict, error)) return FALSE;
+    ok = run_chain(result, loaded, spec, rows + i, len, factor, predict, error);
   }
-  return TRUE;
+  csim_loaded_unref(loaded);
+  return ok && (loaded || n == 0);
 }
 
 /* Every rank talks to every other: setting that up alone, which the watch cannot stop, takes minutes from here on. */
