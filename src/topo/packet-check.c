@@ -100,6 +100,14 @@ static void check_mtu(const Check *c) {
                 c->m->mtu, payload, 100 * csim_pkt_ceiling(CSIM_PKT_ROCE, payload), 100 * csim_pkt_ceiling(CSIM_PKT_ROCE, 4096));
 }
 
+static void check_ibcc(const Check *c) {
+  const CsimIbCc *cc = &c->s->ibcc;
+  if (!c->s->ibcc_on) return;
+  if (cc->threshold == 0) warn(c, c->s->ibcc_loc, "congestion control with threshold 0: no switch marks");
+  if (cc->increase == 0 || cc->limit == 0 || cc->table[cc->limit] <= 0)
+    warn(c, c->s->ibcc_loc, "congestion control that never delays (ccti_increase, ccti_limit, cct): no sender will ever slow down");
+}
+
 static void check_lane(const Check *c) {
   const CsimPktSpec *spec = &c->plan->spec;
   CsimRate rate = MAX(c->m->nic, c->m->link);
@@ -135,6 +143,7 @@ void csim_packet_settings_check(const CsimPacketSettings *s, const CsimPacketMac
   check_presets(&c, catalogue);
   if (m->kind == CSIM_PKT_IB) {
     check_lane(&c);
+    check_ibcc(&c);
     return;
   }
   check_mtu(&c);

@@ -204,7 +204,52 @@ static void read_roce(CsimJson *roce, CsimPacketSettings *s) {
   for (guint t = 0; t < CSIM_N_TIERS; t++) read_tier(roce, (CsimPacketTier)t, s);
 }
 
+static void read_table(CsimJson *control, CsimIbCc *cc) {
+  double step = 0;
+  guint n = 0;
+  CsimJson *list = csim_json_array(control, "cct", CSIM_JSON_OPTIONAL);
+  if (csim_json_double(control, "cct_step", CSIM_JSON_OPTIONAL, 0.125, 128, &step)) {
+    CsimIbCc usual = csim_ibcc_usual(step);
+    memcpy(cc->table, usual.table, sizeof cc->table);
+    if (list) csim_json_error(list, CSIM_ERROR_SCHEMA, "a table and a step; allowed: one of them");
+  }
+  for (CsimJson *v = csim_json_first(list); v; v = csim_json_next(v)) {
+    if (n == CSIM_IBCC_ENTRIES) {
+      csim_json_error(v, CSIM_ERROR_VALUE, "more entries than a table has; allowed: %d", CSIM_IBCC_ENTRIES);
+      return;
+    }
+    csim_json_as_double(v, 0, 16383, &cc->table[n++]);
+  }
+  for (guint i = n; n > 0 && i < CSIM_IBCC_ENTRIES; i++) cc->table[i] = cc->table[n - 1];
+}
+
+/* Names of the annex's attributes, in small letters. */
+static void read_congestion_control(CsimJson *ib, CsimPacketSettings *s) {
+  gboolean off = FALSE;
+  CsimJson *control = object_or_false(ib, "congestion_control", &off);
+  CsimIbCc *cc = &s->ibcc;
+  if (!control) return;
+  s->ibcc_on = TRUE;
+  s->ibcc_loc = csim_json_loc(control);
+  struct {
+    const char *name;
+    int max, *out;
+  } numbers[] = {{"threshold", 15, &cc->threshold}, {"marking_rate", 65535, &cc->marking_rate}, {"ccti_increase", 127, &cc->increase},
+                 {"ccti_limit", CSIM_IBCC_ENTRIES - 1, &cc->limit}, {"ccti_min", CSIM_IBCC_ENTRIES - 1, &cc->min}};
+  for (guint i = 0; i < G_N_ELEMENTS(numbers); i++) {
+    int64_t value = *numbers[i].out;
+    csim_json_int(control, numbers[i].name, CSIM_JSON_OPTIONAL, 0, numbers[i].max, &value);
+    *numbers[i].out = (int)value;
+  }
+  csim_json_bool(control, "victim_mask", CSIM_JSON_OPTIONAL, &cc->victims);
+  csim_json_time(control, "ccti_timer", CSIM_JSON_OPTIONAL, &cc->timer);
+  read_table(control, cc);
+  if (cc->timer < CSIM_IBCC_TICK) csim_json_error(control, CSIM_ERROR_VALUE, "ccti_timer below its unit; allowed: 1.024us to 67ms");
+  if (cc->min > cc->limit) csim_json_error(control, CSIM_ERROR_VALUE, "ccti_min above ccti_limit; allowed: at most ccti_limit");
+}
+
 static void read_ib(CsimJson *ib, CsimPacketSettings *s) {
+  read_congestion_control(ib, s);
   if (csim_json_bytes(ib, "vl_buffer", CSIM_JSON_OPTIONAL, &s->vl_buffer)) s->vl_loc = csim_json_loc(csim_json_get(ib, "vl_buffer", CSIM_JSON_OPTIONAL));
   if (s->vl_buffer > 2048 * CSIM_PKT_IB_BLOCK)
     csim_json_error(csim_json_get(ib, "vl_buffer", CSIM_JSON_OPTIONAL), CSIM_ERROR_VALUE, "more than credits can say; allowed: at most 128KiB a lane");

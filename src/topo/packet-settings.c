@@ -21,7 +21,8 @@ void csim_packet_settings_init(CsimPacketSettings *s) {
                             .turnaround = -1,
                             .ecn_min = {.share = -1, .bytes = 1 << 20},
                             .ecn_max = {.share = -1, .bytes = 2 << 20},
-                            .ecn_pmax = 0.05};
+                            .ecn_pmax = 0.05,
+                            .ibcc = csim_ibcc_usual(0.25)};
   s->priority_of[26] = 3;
   s->priority_of[CNP_DSCP] = 6;
   for (guint t = 0; t < CSIM_N_TIERS; t++) memset(s->tier[t].priority_of, -1, sizeof s->tier[t].priority_of);
@@ -143,6 +144,13 @@ static void roce_spec(const CsimPacketSettings *s, const CsimPacketMachine *m, c
   spec->pause_response = s->response >= 0 ? s->response : csim_pkt_quanta_time(m->nic, csim_pkt_response_quanta(m->nic));
 }
 
+/* Off unless asked for, as fabrics come. */
+static void ib_spec(const CsimPacketSettings *s, CsimPktSpec *spec) {
+  spec->ibcc_on = s->ibcc_on;
+  spec->ibcc = s->ibcc;
+  if (s->ibcc_on) spec->cnp_interval = 0; /* a BECN for every FECN */
+}
+
 /* --- switches ----------------------------------------------------------------- */
 
 static CsimBytes level(const CsimPacketLevel *l, CsimBytes share) {
@@ -213,6 +221,7 @@ gboolean csim_packet_plan(const CsimPacketSettings *s, const CsimPacketMachine *
   if (s->vl_buffer > 0) spec->vl_buffer = s->vl_buffer;
   if (s->turnaround >= 0) spec->credit_turnaround = s->turnaround;
   if (m->kind == CSIM_PKT_ROCE) roce_spec(s, m, o, spec);
+  else ib_spec(s, spec);
   for (guint t = 0; t < CSIM_N_TIERS; t++) {
     if (m->kind == CSIM_PKT_ROCE) roce_switch(s, m, o, buffer_of(s, c), (CsimPacketTier)t, plan);
     plan->tier[t].latency = m->latency;

@@ -65,6 +65,9 @@ typedef struct {
   CsimBytes vl_buffer;            /* 0: the most that can be advertised */
   CsimTime turnaround;            /* below 0: the model's */
   CsimLoc vl_loc;
+  gboolean ibcc_on;
+  CsimIbCc ibcc;
+  CsimLoc ibcc_loc;
   /* Both */
   double loss;                    /* of each frame on each cable and direction */
 } CsimPacketSettings;

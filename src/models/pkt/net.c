@@ -73,6 +73,7 @@ CsimPktNet *csim_pkt_net_new(CsimEngine *engine, const CsimPktSpec *spec) {
   net->distances = g_ptr_array_new_with_free_func(g_free);
   net->trees = g_ptr_array_new_with_free_func(pkt_tree_free);
   net->messages = csim_slab_new("messages", sizeof(Message));
+  net->fecn_above = spec->ibcc_on ? csim_ibcc_threshold(spec->ibcc.threshold, spec->vl_buffer) : INT64_MAX;
   net->ack_frame = csim_pkt_ack_frame(spec->kind);
   net->cnp_frame = csim_pkt_cnp_frame(spec->kind);
   add_handlers(net);

@@ -58,6 +58,7 @@ typedef struct {
   CsimTimer refresh, expiry, watchdog;
   CsimTime paused_at, paused;
   int deficit;
+  int unmarked; /* packets since the last FECN */
   int credits;  /* blocks that may be sent */
   Credit *ring; /* credits on their way, oldest first */
   guint ring_size, ring_head, ring_n;
@@ -132,6 +133,7 @@ typedef struct {
   QpState state;
   uint32_t next_ready, id, src, dst;
   CsimRp rp;
+  CsimCcti ccti;
   CsimTimer timer;
   int retries;
   Message *first_message, *last_message;
@@ -198,6 +200,7 @@ struct CsimPktNet {
   uint64_t system_allocs;
   CsimSlab *messages;
   int ack_frame, cnp_frame;
+  CsimBytes fecn_above; /* bytes of a lane's queue */
   /* handlers */
   uint16_t on_arrive, on_free, on_wake, on_effect, on_control, on_pause, on_expiry, on_refresh, on_timeout,
       on_credit, on_post, on_watchdog, on_reduced;

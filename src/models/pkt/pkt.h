@@ -20,6 +20,7 @@
 #define CSIM_MODELS_PKT_PKT_H
 
 #include "models/pkt/dcqcn.h"
+#include "models/pkt/ibcc.h"
 #include "models/pkt/wire.h"
 #include "sim/engine.h"
 
@@ -57,6 +58,8 @@ typedef struct {
   CsimBytes qp_from;
   gboolean dcqcn_on;
   CsimDcqcn dcqcn;
+  gboolean ibcc_on;           /* InfiniBand's congestion control */
+  CsimIbCc ibcc;
   CsimTime cnp_interval;      /* least time between two CNPs of a queue pair */
   guint8 pfc_mask;            /* classes that hosts and switches pause */
   CsimTime pause_response;    /* from a PAUSE's arrival to its effect */

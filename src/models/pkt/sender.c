@@ -175,6 +175,7 @@ static void pace(CsimPktNet *net, Qp *qp, const Port *port, int frame) {
     if (rate < qp->rp.line) time = MAX(time, (CsimTime)ceil(wire * 1e12 / rate));
     csim_rp_sent(&qp->rp, now, frame);
   }
+  if (net->spec.ibcc_on) time += (CsimTime)((double)pkt_wire_time(port, wire) * csim_ccti_delay(&qp->ccti, &net->spec.ibcc, now));
   qp->next_time = now + time;
 }
 
@@ -293,6 +294,7 @@ void pkt_on_control(CsimEngine *engine, void *owner, const CsimEvent *event) {
   if (event->kind == PKT_CNP) {
     qp->stats.cnps++;
     if (net->spec.dcqcn_on) csim_rp_cnp(&qp->rp, event->time);
+    if (net->spec.ibcc_on) csim_ccti_becn(&qp->ccti, &net->spec.ibcc, event->time);
     return;
   }
   if (event->kind == PKT_GAP) {

@@ -91,6 +91,19 @@ static void mark(const Node *node, Port *out, Packet *p) {
   out->marked++;
 }
 
+/* InfiniBand: on joining a queue that is too long already. A port that waits for credits is a victim of what is behind it, not the root. */
+static void mark_fecn(CsimPktNet *net, Port *out, Packet *p) {
+  const CsimIbCc *cc = &net->spec.ibcc;
+  Class *lane = &out->class[p->class];
+  if (lane->queue.bytes <= net->fecn_above || p->type != PKT_DATA) return;
+  gboolean root = pkt_has_credit(net, out, p->class, p->frame);
+  if (!root && !(cc->victims && out->peer_is_host)) return;
+  if (lane->unmarked++ < cc->marking_rate) return;
+  lane->unmarked = 0;
+  p->flags |= PKT_CE;
+  out->marked++;
+}
+
 void pkt_free_room(CsimPktNet *net, Node *node, Packet *p) {
   Port *in = &net->ports[p->ingress];
   in->class[p->came_by].held -= p->frame;
@@ -136,6 +149,7 @@ void pkt_on_arrive(CsimEngine *engine, void *owner, const CsimEvent *event) {
     return;
   }
   pkt_enqueue(net, out, p->class, index);
+  if (G_UNLIKELY(net->spec.ibcc_on)) mark_fecn(net, out, p);
   pkt_kick(net, out);
 }
 
