@@ -29,6 +29,17 @@ void cli_warn_all(const GPtrArray *warnings); /* char* */
 
 /* Every given option that has a key, operand 0 as the target, and NCCL's variables from the environment and its files. */
 CsimRunArgs *cli_run_args(const CliArgs *args, GError **error);
+/* values.c: an option that is not given leaves *out alone. FALSE with one line that names the option, what was given and what is allowed. */
+gboolean cli_int_option(const CliArgs *args, const char *name, int min, int max, int *out, GError **error); /* min at least 0 */
+gboolean cli_uint64_option(const CliArgs *args, const char *name, uint64_t min, uint64_t max, uint64_t *out, GError **error);
+gboolean cli_number_option(const CliArgs *args, const char *name, double min, double max, double *out, GError **error);
+/* parse: csim_size_parse, csim_rate_parse, csim_time_parse. */
+gboolean cli_unit_option(const CliArgs *args, const char *name, gboolean (*parse)(const char *, int64_t *, GError **), int64_t *out, GError **error);
+/* Every value given, borrowed, NULL-ended, appended to `out`. */
+const char *const *cli_all_values(const CliArgs *args, const char *name, GPtrArray *out);
+/* The option as the user may write it, "-j/--jobs: ", in front of what is wrong with its value. */
+void cli_prefix_option(GError **error, const CliOption *option);
+
 /* "collsim run dgx-h100 -b 1G": the command line so far, quoted for a shell. Static. */
 const char *cli_command_line(void);
 

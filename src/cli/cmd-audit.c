@@ -9,30 +9,6 @@ static const char *own_path(const char *path) {
   return strcmp(path, "-") == 0 ? "/dev/stdin" : path;
 }
 
-static gboolean read_number(const CliArgs *args, const char *name, guint *out, GError **error) {
-  const char *text = cli_args_value(args, name);
-  if (!text) return TRUE;
-  guint64 value;
-  if (g_ascii_string_to_unsigned(text, 10, 1, 1 << 20, &value, NULL)) {
-    *out = (guint)value;
-    return TRUE;
-  }
-  g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "--%s %s: a whole number from 1 to %d is needed", name,
-              text, 1 << 20);
-  return FALSE;
-}
-
-/* Every value given for an option, NULL-ended. */
-static GPtrArray *values_of(const CliArgs *args, const char *name) {
-  GPtrArray *values = g_ptr_array_new();
-  for (guint i = 0; i < cli_args_n_given(args); i++) {
-    CliGiven given = cli_args_given(args, i);
-    if (strcmp(given.option->name, name) == 0) g_ptr_array_add(values, (gpointer)given.value);
-  }
-  g_ptr_array_add(values, NULL);
-  return values;
-}
-
 static gboolean audit_log(CsimAudit *audit, const CsimAuditSpec *spec, const char *path, GError **error) {
   g_autoptr(CsimLog) log = csim_log_read(own_path(path), error);
   if (!log) return FALSE;
@@ -44,7 +20,9 @@ static gboolean audit_log(CsimAudit *audit, const CsimAuditSpec *spec, const cha
 }
 
 static gboolean audit_all(const CliArgs *args, CsimAudit *audit, const CsimAuditSpec *spec, GError **error) {
-  g_autoptr(GPtrArray) claims = values_of(args, "claim"), pairs = values_of(args, "pairs");
+  g_autoptr(GPtrArray) claims = g_ptr_array_new(), pairs = g_ptr_array_new();
+  cli_all_values(args, "claim", claims);
+  cli_all_values(args, "pairs", pairs);
   if (!cli_args_n_operands(args) && claims->len == 1 && pairs->len == 1) {
     g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE,
                 "nothing to audit; give a log (- for standard input), --claim or --pairs");
@@ -61,16 +39,19 @@ static gboolean audit_all(const CliArgs *args, CsimAudit *audit, const CsimAudit
 
 static int run_audit(const CliArgs *args) {
   g_autoptr(GError) error = NULL;
-  g_autoptr(GPtrArray) variables = values_of(args, "env");
+  g_autoptr(GPtrArray) variables = g_ptr_array_new();
+  int n_nodes = 0, gpus_per_node = 0;
   CsimAuditSpec spec = {
       .target = cli_args_value(args, "target"),
       .collective = cli_args_value(args, "collective"),
       .sharp = cli_args_flag(args, "sharp"),
-      .overrides = (const char *const *)variables->pdata,
+      .overrides = cli_all_values(args, "env", variables),
   };
-  if (!read_number(args, "nodes", &spec.n_nodes, &error) ||
-      !read_number(args, "gpus-per-node", &spec.gpus_per_node, &error))
+  if (!cli_int_option(args, "nodes", 1, 1 << 20, &n_nodes, &error) ||
+      !cli_int_option(args, "gpus-per-node", 1, 1 << 20, &gpus_per_node, &error))
     return cli_fail(error);
+  spec.n_nodes = (guint)n_nodes;
+  spec.gpus_per_node = (guint)gpus_per_node;
   g_autoptr(CsimAudit) audit = csim_audit_new();
   if (!audit_all(args, audit, &spec, &error)) return cli_fail(error);
   g_autofree char *json = cli_args_flag(args, "json") ? csim_report_audit_json(audit) : NULL;

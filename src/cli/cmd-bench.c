@@ -5,9 +5,7 @@
 #include "exp/packet-scenarios.h"
 #include "report/bench.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* --- a target: NCCL's whole data path ---------------------------------------------- */
@@ -59,32 +57,10 @@ static gboolean check_options(const CliArgs *args, gboolean bare, GError **error
   return TRUE;
 }
 
-static gboolean read_count(const CliArgs *args, const char *name, uint64_t min, uint64_t max, uint64_t *out, GError **error) {
-  const char *text = cli_args_value(args, name);
-  char *end = NULL;
-  if (!text) return TRUE;
-  errno = 0;
-  uint64_t value = g_ascii_strtoull(text, &end, 10);
-  if (g_ascii_isdigit(text[0]) && !*end && errno == 0 && value >= min && value <= max) {
-    *out = value;
-    return TRUE;
-  }
-  g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "--%s: \"%s\" is not possible; allowed: a whole number from %" PRIu64 " to %" PRIu64, name, text, min, max);
-  return FALSE;
-}
-
-/* csim_rate_parse and the like. */
-static gboolean read_unit(const CliArgs *args, const char *name, gboolean (*parse)(const char *, int64_t *, GError **), int64_t *out, GError **error) {
-  const char *text = cli_args_value(args, name);
-  if (!text || parse(text, out, error)) return TRUE;
-  g_prefix_error(error, "--%s: ", name);
-  return FALSE;
-}
-
 static gboolean read_counts(const CliArgs *args, CsimBenchSpec *spec, GError **error) {
   uint64_t ranks = spec->n_ranks, chunks = spec->chunks;
-  if (!read_count(args, "nodes", 2, CSIM_BENCH_MAX_RANKS, &ranks, error) || !read_count(args, "chunks", 1, CSIM_BENCH_MAX_CHUNKS, &chunks, error) ||
-      !read_count(args, "seed", 0, UINT64_MAX, &spec->seed, error)) return FALSE;
+  if (!cli_uint64_option(args, "nodes", 2, CSIM_BENCH_MAX_RANKS, &ranks, error) || !cli_uint64_option(args, "chunks", 1, CSIM_BENCH_MAX_CHUNKS, &chunks, error) ||
+      !cli_uint64_option(args, "seed", 0, UINT64_MAX, &spec->seed, error)) return FALSE;
   spec->n_ranks = (guint)ranks;
   spec->chunks = (guint)chunks;
   return TRUE;
@@ -92,9 +68,9 @@ static gboolean read_counts(const CliArgs *args, CsimBenchSpec *spec, GError **e
 
 static gboolean read_spec(const CliArgs *args, CsimBenchSpec *spec, GError **error) {
   const char *queue = cli_args_value(args, "queue");
-  if (!read_counts(args, spec, error) || !read_unit(args, "min-bytes", csim_size_parse, &spec->bytes, error) ||
-      !read_unit(args, "rate", csim_rate_parse, &spec->rate, error) || !read_unit(args, "latency", csim_time_parse, &spec->latency, error) ||
-      !read_unit(args, "skew", csim_time_parse, &spec->skew, error)) return FALSE;
+  if (!read_counts(args, spec, error) || !cli_unit_option(args, "min-bytes", csim_size_parse, &spec->bytes, error) ||
+      !cli_unit_option(args, "rate", csim_rate_parse, &spec->rate, error) || !cli_unit_option(args, "latency", csim_time_parse, &spec->latency, error) ||
+      !cli_unit_option(args, "skew", csim_time_parse, &spec->skew, error)) return FALSE;
   if (queue && strcmp(queue, "radix") && strcmp(queue, "heap4")) {
     g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "--queue: \"%s\" is not possible; allowed: radix, heap4", queue);
     return FALSE;

@@ -5,17 +5,6 @@
 
 #include <math.h>
 
-static gboolean read_tolerance(const CliArgs *args, double *percent, GError **error) {
-  const char *text = cli_args_value(args, "tolerance");
-  char *end;
-  *percent = -1;
-  if (!text) return TRUE;
-  *percent = g_ascii_strtod(text, &end);
-  if (end != text && *end == '\0' && *percent >= 0) return TRUE;
-  g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "--tolerance: \"%s\" is no number; allowed: percent, from 0", text);
-  return FALSE;
-}
-
 /* Rows of which one is longer than the other by more than so much, or that the other file lacks. */
 static guint count_beyond(const CsimComparison *c, double percent) {
   guint n = c->only_a + c->only_b;
@@ -28,9 +17,9 @@ static guint count_beyond(const CsimComparison *c, double percent) {
 
 static int run_compare(const CliArgs *args) {
   g_autoptr(GError) error = NULL;
-  double tolerance;
+  double tolerance = -1; /* none */
   const char *names[] = {cli_args_operand(args, 0), cli_args_operand(args, 1)};
-  if (!read_tolerance(args, &tolerance, &error)) return cli_fail(error);
+  if (!cli_number_option(args, "tolerance", 0, HUGE_VAL, &tolerance, &error)) return cli_fail(error);
   CsimTable *a = csim_results_read(names[0], &error), *b = a ? csim_results_read(names[1], &error) : NULL;
   if (!b) {
     csim_table_free(a);

@@ -131,23 +131,12 @@ static gboolean append_fastest(GString *text, const CsimRun *run, GError **error
   return TRUE;
 }
 
-static gboolean read_count(const CliArgs *args, const char *name, int usual, int *out, GError **error) {
-  const char *text = cli_args_value(args, name);
-  gint64 n = usual;
-  if (text && !g_ascii_string_to_signed(text, 10, 1, 1024, &n, NULL)) {
-    g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "--%s: \"%s\" is not possible; allowed: a whole number from 1 to 1024", name, text);
-    return FALSE;
-  }
-  *out = (int)n;
-  return TRUE;
-}
-
 static void show_sizes(guint done, guint of) { cli_progress(done, of, "sizes"); }
 
 static int run_search(const CliArgs *args) {
   g_autoptr(GError) error = NULL;
-  CsimTunerOptions options = {.progress = show_sizes};
-  if (!read_count(args, "jobs", 1, &options.jobs, &error) || !read_count(args, "seeds", 5, &options.seeds, &error)) return cli_fail(error);
+  CsimTunerOptions options = {.jobs = 1, .seeds = 5, .progress = show_sizes};
+  if (!cli_int_option(args, "jobs", 1, 1024, &options.jobs, &error) || !cli_int_option(args, "seeds", 1, 1024, &options.seeds, &error)) return cli_fail(error);
   g_autoptr(CsimRunArgs) run_args = cli_run_args(args, &error);
   if (!run_args) return cli_fail(error);
   CsimRunSpec spec = csim_run_args_spec(run_args);

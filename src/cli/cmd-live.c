@@ -27,14 +27,6 @@ static void print(const CliArgs *args, const CsimLive *live, GString *out) {
     csim_report_live_text(out, live);
 }
 
-static gboolean is_within(const CsimValidation *v, double tolerance) {
-  for (guint i = 0; i < v->sets->len; i++) {
-    const CsimSetResult *r = (const CsimSetResult *)g_ptr_array_index(v->sets, i);
-    if (!r->skipped && r->all.n > 0 && r->all.median > tolerance) return FALSE;
-  }
-  return TRUE;
-}
-
 /* Why the first series that was left out was. */
 static const char *first_reason(const CsimValidation *v) {
   for (guint i = 0; i < v->sets->len; i++) {
@@ -60,7 +52,7 @@ static int finish(const CliArgs *args, const CsimLive *live, double tolerance) {
     cli_warn("nothing could be compared: %s", first_reason(live->before));
     return CLI_FINDINGS;
   }
-  gboolean within = tolerance < 0 || is_within(live->after ? live->after : live->before, tolerance);
+  gboolean within = tolerance < 0 || csim_validation_within(live->after ? live->after : live->before, tolerance);
   return within && live->wrong == 0 && live->n_changed == 0 ? CLI_OK : CLI_FINDINGS;
 }
 

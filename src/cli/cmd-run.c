@@ -75,15 +75,11 @@ static void put(FILE *file, GString *text) {
 
 /* The run's own thread, or several; a trace is of the run itself. */
 static gboolean start_threads(const CliArgs *args, CsimRun *run, CsimRunThreads **threads, GError **error) {
-  const char *jobs = cli_args_value(args, "jobs");
-  gint64 n = 1;
+  int n = 1;
   *threads = NULL;
-  if (jobs && !g_ascii_string_to_signed(jobs, 10, 1, 1024, &n, NULL)) {
-    g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "-j/--jobs: \"%s\" is not possible; allowed: a whole number from 1 to 1024", jobs);
-    return FALSE;
-  }
+  if (!cli_int_option(args, "jobs", 1, 1024, &n, error)) return FALSE;
   if (n == 1 || csim_run_n_rows(run) == 1 || cli_args_value(args, "trace")) return TRUE;
-  *threads = csim_run_threads_new(run, (int)n, error);
+  *threads = csim_run_threads_new(run, n, error);
   return *threads != NULL;
 }
 

@@ -8,19 +8,6 @@
 
 /* --- what is asked -------------------------------------------------------------------------- */
 
-static gboolean read_jobs(const CliArgs *args, int *jobs, GError **error) {
-  const char *text = cli_args_value(args, "jobs");
-  gint64 n;
-  *jobs = 1;
-  if (!text) return TRUE;
-  if (!g_ascii_string_to_signed(text, 10, 1, 1024, &n, NULL)) {
-    g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "-j/--jobs: \"%s\" is not possible; allowed: a whole number from 1 to 1024", text);
-    return FALSE;
-  }
-  *jobs = (int)n;
-  return TRUE;
-}
-
 /* "2/4": the third of four, as $SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT of an array from 0. */
 static gboolean read_shard(const CliArgs *args, CsimSweepOptions *options, GError **error) {
   const char *text = cli_args_value(args, "shard");
@@ -39,7 +26,7 @@ static gboolean read_shard(const CliArgs *args, CsimSweepOptions *options, GErro
 }
 
 static gboolean read_options(const CliArgs *args, CsimSweepOptions *options, GError **error) {
-  if (!read_jobs(args, &options->jobs, error) || !read_shard(args, options, error)) return FALSE;
+  if (!cli_int_option(args, "jobs", 1, 1024, &options->jobs, error) || !read_shard(args, options, error)) return FALSE;
   if (!cli_args_flag(args, "merge") || options->n_shards == 1) return TRUE;
   g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "--merge puts all shards together; it goes without --shard");
   return FALSE;
@@ -97,7 +84,7 @@ static int lead(const CliArgs *args, const CsimExperiment *e, const CsimSweepOpt
 static int run_sweep(const CliArgs *args) {
   g_autoptr(GError) error = NULL;
   const CsimMessages *messages = NULL;
-  CsimSweepOptions options = {.interrupt = cli_interrupt(), .progress = progress};
+  CsimSweepOptions options = {.jobs = 1, .interrupt = cli_interrupt(), .progress = progress};
   if (!read_options(args, &options, &error)) return cli_fail(error);
   g_autoptr(CsimExperiment) e = csim_experiment_read(cli_args_operand(args, 0), &error);
   if (!e || !cli_messages(&messages, &error)) return cli_fail(error);

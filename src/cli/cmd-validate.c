@@ -10,21 +10,6 @@
 
 /* --- what is asked -------------------------------------------------------------- */
 
-static gboolean number_option(const CliArgs *args, const char *name, double min, double max, double *out,
-                              GError **error) {
-  const char *text = cli_args_value(args, name);
-  char *end;
-  if (!text) return TRUE;
-  double value = g_ascii_strtod(text, &end);
-  if (end != text && *end == '\0' && value >= min && value <= max) {
-    *out = value;
-    return TRUE;
-  }
-  g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "--%s: \"%s\" is no number from %g to %g", name, text, min,
-              max);
-  return FALSE;
-}
-
 static gboolean read_sets(const CliArgs *args, GPtrArray *sets, GError **error) {
   const char *index = cli_args_value(args, "index");
   for (guint i = 0; i < cli_args_n_operands(args); i++) {
@@ -54,14 +39,6 @@ static void keep_only(GPtrArray *sets, const char *words) {
   }
 }
 
-static const char *const *given_values(const CliArgs *args, const char *name, GPtrArray *out) {
-  for (guint i = 0; i < cli_args_n_given(args); i++)
-    if (!strcmp(cli_args_given(args, i).option->name, name))
-      g_ptr_array_add(out, (void *)cli_args_given(args, i).value);
-  g_ptr_array_add(out, NULL);
-  return (const char *const *)out->pdata;
-}
-
 static void progress(guint done, guint of, void *data) {
   cli_progress(done, of, "sets");
 }
@@ -84,15 +61,6 @@ static void print(const CliArgs *args, const CsimValidation *v, GString *out) {
     csim_report_validation(out, v, verbose);
 }
 
-/* Every set that counts must be within: its median error, as a fraction. */
-static gboolean is_within(const CsimValidation *v, double tolerance) {
-  for (guint i = 0; i < v->sets->len; i++) {
-    const CsimSetResult *r = (const CsimSetResult *)g_ptr_array_index(v->sets, i);
-    if (!r->skipped && r->all.n > 0 && r->all.median > tolerance) return FALSE;
-  }
-  return TRUE;
-}
-
 static gboolean write_plots(const CliArgs *args, const CsimValidation *v, GError **error) {
   const char *folder = cli_args_value(args, "plot");
   guint n = 0;
@@ -111,20 +79,18 @@ static int finish(const CliArgs *args, const CsimValidation *v, double tolerance
   if (code != CLI_OK) return code;
   if (!write_plots(args, v, &error)) return cli_fail(error);
   if (*cli_interrupt()) return CLI_INTERRUPTED;
-  return tolerance < 0 || is_within(v, tolerance) ? CLI_OK : CLI_FINDINGS;
+  return tolerance < 0 || csim_validation_within(v, tolerance) ? CLI_OK : CLI_FINDINGS;
 }
 
 static gboolean read_options(const CliArgs *args, CsimValidateOptions *options, double *tolerance,
                              GError **error) {
-  double jobs = 1, seed = 1, percent = -1;
+  double percent = -1;
   const char *fidelity = cli_args_value(args, "fidelity");
-  if (!number_option(args, "jobs", 1, 256, &jobs, error) ||
-      !number_option(args, "limit", 0, 1e6, &options->limit_s, error) ||
-      !number_option(args, "seed", 0, 4294967295.0, &seed, error) ||
-      !number_option(args, "tolerance", 0, 1e6, &percent, error))
+  if (!cli_int_option(args, "jobs", 1, 1024, &options->jobs, error) ||
+      !cli_number_option(args, "limit", 0, 1e6, &options->limit_s, error) ||
+      !cli_uint64_option(args, "seed", 0, UINT64_MAX, &options->seed, error) ||
+      !cli_number_option(args, "tolerance", 0, 1e6, &percent, error))
     return FALSE;
-  options->jobs = (int)jobs;
-  options->seed = (uint64_t)seed;
   options->fidelity = fidelity && !strcmp(fidelity, "model") ? CSIM_FIDELITY_MODEL : CSIM_FIDELITY_FLOW;
   *tolerance = percent / 100;
   if (!fidelity || !strcmp(fidelity, "model") || !strcmp(fidelity, "flow")) return TRUE;
@@ -141,9 +107,11 @@ static int run_validate(const CliArgs *args) {
   CsimValidateOptions options = {
       .target = cli_args_value(args, "target"),
       .limit_s = DEFAULT_LIMIT_S,
+      .jobs = 1,
+      .seed = 1,
       .all = cli_args_flag(args, "all"),
       .catalogue_file = cli_args_value(args, "catalogue"),
-      .constants = given_values(args, "set", constants),
+      .constants = cli_all_values(args, "set", constants),
       .interrupt = cli_interrupt(),
       .progress = progress,
   };

@@ -67,12 +67,6 @@ void cli_warn_all(const GPtrArray *warnings) {
   for (guint i = 0; i < warnings->len; i++) cli_warn("%s", (const char *)g_ptr_array_index(warnings, i));
 }
 
-/* The option as the user wrote it, in front of what is wrong with its value. */
-static void prefix_option(GError **error, const CliOption *option) {
-  if (option->letter) g_prefix_error(error, "-%c/--%s: ", option->letter, option->name);
-  else g_prefix_error(error, "--%s: ", option->name);
-}
-
 CsimRunArgs *cli_run_args(const CliArgs *args, GError **error) {
   g_autoptr(CsimRunArgs) run = csim_run_args_new();
   csim_run_args_use_environment(run);
@@ -81,7 +75,7 @@ CsimRunArgs *cli_run_args(const CliArgs *args, GError **error) {
   for (guint i = 0; i < cli_args_n_given(args); i++) {
     CliGiven given = cli_args_given(args, i);
     if (!given.option->key || csim_run_args_set(run, given.option->key, given.value ? given.value : "true", error)) continue;
-    prefix_option(error, given.option);
+    cli_prefix_option(error, given.option);
     return NULL;
   }
   return g_steal_pointer(&run);

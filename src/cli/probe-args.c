@@ -6,27 +6,8 @@
 
 /* --- values ----------------------------------------------------------------------- */
 
-gboolean cli_int_option(const CliArgs *args, const char *name, int min, int max, int *out, GError **error) {
-  const char *text = cli_args_value(args, name);
-  gint64 value;
-  if (!text) return TRUE;
-  if (g_ascii_string_to_signed(text, 10, min, max, &value, NULL)) {
-    *out = (int)value;
-    return TRUE;
-  }
-  g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "--%s: \"%s\" is no whole number from %d to %d", name, text, min, max);
-  return FALSE;
-}
-
-static gboolean size_option(const CliArgs *args, const char *name, CsimBytes *out, GError **error) {
-  const char *text = cli_args_value(args, name);
-  if (!text || csim_size_parse(text, out, error)) return TRUE;
-  g_prefix_error(error, "--%s: ", name);
-  return FALSE;
-}
-
 gboolean cli_probe_sizes(const CliArgs *args, CsimBytes *min, CsimBytes *max, int *factor, GError **error) {
-  if (!size_option(args, "minbytes", min, error) || !size_option(args, "maxbytes", max, error) ||
+  if (!cli_unit_option(args, "minbytes", csim_size_parse, min, error) || !cli_unit_option(args, "maxbytes", csim_size_parse, max, error) ||
       !cli_int_option(args, "stepfactor", 2, 1 << 20, factor, error))
     return FALSE;
   if (*min >= 4 && *min <= *max) return TRUE;
@@ -66,16 +47,11 @@ gboolean cli_probe_colls(const CliArgs *args, const char *standard, GArray *out,
 }
 
 gboolean cli_probe_variables(const CliArgs *args, GPtrArray *out, GError **error) {
-  for (guint i = 0; i < cli_args_n_given(args); i++) {
-    CliGiven given = cli_args_given(args, i);
-    if (strcmp(given.option->name, "env")) continue;
-    if (!g_str_has_prefix(given.value, "NCCL_") || !strchr(given.value, '=')) {
-      g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "-x: \"%s\" is not NCCL_NAME=VALUE", given.value);
-      return FALSE;
-    }
-    g_ptr_array_add(out, (void *)given.value);
+  for (const char *const *value = cli_all_values(args, "env", out); *value; value++) {
+    if (g_str_has_prefix(*value, "NCCL_") && strchr(*value, '=')) continue;
+    g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "-x: \"%s\" is not NCCL_NAME=VALUE", *value);
+    return FALSE;
   }
-  g_ptr_array_add(out, NULL);
   return TRUE;
 }
 

@@ -12,8 +12,6 @@
 extern const CliOption cli_options_probe_sizes[]; /* -b -e -f */
 extern const CliOption cli_options_nccl[];        /* -c -g --ranks --launch -n -w -x --netns --nccl */
 
-/* An option that is not given leaves *out alone. */
-gboolean cli_int_option(const CliArgs *args, const char *name, int min, int max, int *out, GError **error);
 gboolean cli_probe_sizes(const CliArgs *args, CsimBytes *min, CsimBytes *max, int *factor, GError **error);
 /* "all_reduce,alltoall" or "all" (all that NCCL has); standard: when -c is not given. Appends CsimColl. */
 gboolean cli_probe_colls(const CliArgs *args, const char *standard, GArray *out, GError **error);

@@ -56,3 +56,11 @@ void csim_validation_summarise(CsimValidation *v) {
   for (guint i = 0; i < v->sets->len; i++)
     v->n_skipped += ((const CsimSetResult *)g_ptr_array_index(v->sets, i))->skipped != NULL;
 }
+
+gboolean csim_validation_within(const CsimValidation *v, double tolerance) {
+  for (guint i = 0; i < v->sets->len; i++) {
+    const CsimSetResult *r = (const CsimSetResult *)g_ptr_array_index(v->sets, i);
+    if (!r->skipped && r->all.n > 0 && r->all.median > tolerance) return FALSE;
+  }
+  return TRUE;
+}

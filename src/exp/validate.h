@@ -162,6 +162,8 @@ typedef struct {
 
 /* Takes over the sets. Never fails as a whole: what goes wrong with a set is its `skipped`. */
 CsimValidation *csim_validate(GPtrArray *sets, const CsimValidateOptions *options);
+/* Is the median error of every set that counts at most so large a fraction? */
+gboolean csim_validation_within(const CsimValidation *validation, double tolerance);
 void csim_validation_free(CsimValidation *validation);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CsimValidation, csim_validation_free)
 
