@@ -12,15 +12,12 @@ static void fetch_lane(const Lane *l) {
   for (guint i = 0; i < LANE_FETCHED; i += 64) CSIM_FETCH((const char *)l + i);
 }
 
-/* A lane at the other end of a connection may go on when the operation ends. */
-static void fetch_waiting(const CsimExec *x, uint32_t lane) {
-  if (x->state[lane] <= LANE_DRAIN) fetch_lane(&x->lanes[lane]);
-}
+static void fetch_slot(const CsimExec *x, const Conn *c, uint32_t k) { CSIM_FETCH(&x->slots[exec_slot(x, c, k)]); }
 
-static Conn *first_conn(const CsimExec *x, const uint32_t *entry, guint n) { return &x->conns[*exec_lane_conns(x, entry, n)]; }
+static const Conn *first_conn(const CsimExec *x, const uint32_t *entry, guint n) { return &x->conns[*exec_lane_conns(x, entry, n)]; }
 
-/* An operation that ends uses its lane, the first connection of either side (most lanes have one) and the lanes beyond. */
-static void ahead_of_lanes(const CsimExec *x, const uint32_t *lane, guint n) {
+/* What an operation that ends, or the next one, uses of the lanes and of the first connection on either side; most have one. */
+static void fetch_lanes(const CsimExec *x, const uint32_t *lane, guint n) {
   for (guint i = 0; i < n; i++) fetch_lane(&x->lanes[lane[i]]);
   for (guint i = 0; i < n; i++) {
     const Lane *l = &x->lanes[lane[i]];
@@ -29,37 +26,59 @@ static void ahead_of_lanes(const CsimExec *x, const uint32_t *lane, guint n) {
   }
   for (guint i = 0; i < n; i++) {
     const Lane *l = &x->lanes[lane[i]];
-    const Conn *rx = l->n_recv ? first_conn(x, &l->recv, l->n_recv) : NULL, *tx = l->n_send ? first_conn(x, &l->send, l->n_send) : NULL;
-    if (rx) {
-      CSIM_FETCH(&x->slots[exec_slot(x, rx, rx->consumed)]);
-      fetch_waiting(x, rx->tx_lane);
-    }
-    if (tx) {
-      CSIM_FETCH(&x->slots[exec_slot(x, tx, tx->sent)]);
-      fetch_waiting(x, tx->rx_lane);
-    }
+    const Conn *c = l->n_recv ? first_conn(x, &l->recv, l->n_recv) : NULL;
+    for (uint32_t k = 0; c && k < 2; k++) fetch_slot(x, c, c->consumed + k);
+    c = l->n_send ? first_conn(x, &l->send, l->n_send) : NULL;
+    for (uint32_t k = 0; c && k < 2; k++) fetch_slot(x, c, c->finished + k);
   }
 }
 
-static void ahead_of_nets(const CsimExec *x, const uint32_t *net, guint n) {
+/* Appends the lane if an input would wake it. */
+static guint note_waiting(const CsimExec *x, uint32_t lane, uint32_t *list, guint n) {
+  if (x->state[lane] <= LANE_DRAIN) list[n++] = lane;
+  return n;
+}
+
+/* The end of an operation may wake the lanes beyond its connections. */
+static void ahead_of_lanes(const CsimExec *x, const uint32_t *lane, guint n) {
+  uint32_t waiting[2 * CSIM_AHEAD_MOST];
+  guint n_waiting = 0;
+  fetch_lanes(x, lane, n);
   for (guint i = 0; i < n; i++) {
-    CSIM_FETCH(&x->nets[net[i]]);
-    CSIM_FETCH((const char *)&x->nets[net[i]] + 64);
+    const Lane *l = &x->lanes[lane[i]];
+    if (l->n_recv) n_waiting = note_waiting(x, first_conn(x, &l->recv, l->n_recv)->tx_lane, waiting, n_waiting);
+    if (l->n_send) n_waiting = note_waiting(x, first_conn(x, &l->send, l->n_send)->rx_lane, waiting, n_waiting);
+  }
+  fetch_lanes(x, waiting, n_waiting);
+}
+
+static void ahead_of_nets(const CsimExec *x, const CsimForeseen *event, guint n) {
+  for (guint i = 0; i < n; i++) {
+    const Net *net = &x->nets[event[i].entity];
+    CSIM_FETCH(net);
+    CSIM_FETCH(&net->latency);
+    CSIM_FETCH(&net->bytes);
   }
   for (guint i = 0; i < n; i++) {
-    CSIM_FETCH(&x->conns[x->nets[net[i]].conn]);
-    CSIM_FETCH(&x->ranks[x->nets[net[i]].tx_rank]);
-    CSIM_FETCH(&x->ranks[x->nets[net[i]].rx_rank]);
+    const Net *net = &x->nets[event[i].entity];
+    CSIM_FETCH(&x->conns[net->conn]);
+    CSIM_FETCH(&x->ranks[event[i].kind == EV_NET_ARRIVE ? net->rx_rank : net->tx_rank]);
+  }
+  for (guint i = 0; i < n; i++) {
+    const Conn *c = &x->conns[x->nets[event[i].entity].conn];
+    if (event[i].kind == EV_NET_WIRE) fetch_slot(x, c, c->credits);
+    if (event[i].kind == EV_NET_ARRIVE) fetch_slot(x, c, c->produced);
   }
 }
 
 void exec_look_ahead(void *owner, const CsimForeseen *events, guint n) {
   const CsimExec *x = owner;
-  uint32_t lanes[CSIM_AHEAD_MOST], nets[CSIM_AHEAD_MOST];
+  uint32_t lanes[CSIM_AHEAD_MOST];
+  CsimForeseen nets[CSIM_AHEAD_MOST];
   guint n_lanes = 0, n_nets = 0;
   for (guint i = 0; i < n; i++) {
     if (events[i].kind == EV_LANE_FLOW) lanes[n_lanes++] = events[i].entity;
-    else if (events[i].kind <= EV_NET_ARRIVE) nets[n_nets++] = events[i].entity;
+    else if (events[i].kind <= EV_NET_ARRIVE) nets[n_nets++] = events[i];
   }
   ahead_of_lanes(x, lanes, n_lanes);
   ahead_of_nets(x, nets, n_nets);
