@@ -48,7 +48,7 @@ static gboolean shares_block(const CsimExec *x, const Rank *r, CsimRole role) {
 }
 
 static void add_lane(CsimExec *x, GArray *lanes, CsimLane id, uint32_t block, uint32_t sm_link) {
-  Lane l = {.rank = (uint32_t)id.rank, .channel = (uint16_t)id.channel, .block = block, .sm_link = sm_link, .flow_hint = CSIM_FLUID_HINT_NONE,
+  Lane l = {.rank = (uint32_t)id.rank, .channel = (uint8_t)id.channel, .block = block, .sm_link = sm_link, .flow_hint = CSIM_FLUID_HINT_NONE,
             .gpu = x->ranks[id.rank].gpu};
   l.role = (uint8_t)csim_plan_role(x->plan, id);
   l.n_recv = (uint16_t)csim_plan_n_peers(x->plan, id, FALSE);

@@ -69,19 +69,19 @@ typedef struct {
   uint32_t sm_link;          /* fluid link of a block shared with another lane, or NO_INDEX */
   uint32_t flow_hint;        /* csim_fluid_start_at's */
   uint32_t recv, send;       /* first entry in CsimExec.lane_conns; once built, of a single one the connection itself: exec_lane_conns */
-  uint16_t n_recv, n_send, channel;
-  uint8_t role;
-  uint8_t reserved;
+  uint16_t n_recv, n_send;
+  uint16_t gpu;              /* the rank's */
+  uint8_t channel, role;
   uint32_t rank, block;      /* block: index in CsimExec.blocks */
 
   CsimTime spent[SPENT_N];
   CsimTime flow_end;         /* LANE_DRAIN: when the operation ended but for the sender's last byte */
-  uint32_t gpu;              /* the rank's */
+  CsimRate cap;              /* the operation's bytes in its duration, as cost_bytes */
   CsimPlanCursor cursor;
   uint64_t padding[6];
 } Lane;
 G_STATIC_ASSERT(sizeof(Lane) % 64 == 0 &&
-                G_STRUCT_OFFSET(Lane, left) == 64 && G_STRUCT_OFFSET(Lane, spent) == 128);
+                G_STRUCT_OFFSET(Lane, left) == 64 && G_STRUCT_OFFSET(Lane, spent) == 128 && G_STRUCT_OFFSET(Lane, cursor) == 192);
 #define NO_OP UINT16_MAX
 
 typedef struct {

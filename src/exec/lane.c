@@ -251,7 +251,7 @@ static gboolean finish_op(CsimExec *x, Lane *l, CsimTime flow_end) {
   l->spent[SPENT_COPY] += l->duration;
   l->spent[SPENT_LINK] += flow_end - l->start - l->duration;
   l->spent[SPENT_WAIT_DATA] += end - flow_end;
-  exec_trace_op(x, l, end);
+  if (x->spec.trace) exec_trace_op(x, l, end);
   give_data(x, l, cost, end);
   give_credit(x, l, cost, end);
   l->free = end;
@@ -330,9 +330,8 @@ static void start_flow(CsimExec *x, uint32_t lane, Lane *l) {
   CsimFlowLink buf[CSIM_FLUID_MAX_LINKS];
   const CsimFlowLink *links;
   guint n = op_links(x, l, buf, &links);
-  CsimRate cap = (CsimRate)((double)l->bytes * 1e12 / (double)MAX(l->duration, 1));
   set_state(x, l, LANE_FLOWING);
-  csim_fluid_start_at(x->fluid, l->start, &l->flow_hint, links, n, l->bytes, MAX(cap, 1), x->handler, EV_LANE_FLOW, lane, 0);
+  csim_fluid_start_at(x->fluid, l->start, &l->flow_hint, links, n, l->bytes, l->cap, x->handler, EV_LANE_FLOW, lane, 0);
 }
 
 /* Most operations are like the one before them. */
@@ -345,6 +344,7 @@ static void take_cost(CsimExec *x, Lane *l, const CsimCost *cost) {
   l->overhead = c.overhead;
   l->duration = c.duration;
   l->sm_ps = (float)c.sm_ps;
+  l->cap = MAX(1, (CsimRate)((double)l->bytes * 1e12 / (double)MAX(l->duration, 1)));
 }
 
 /* All inputs are known: fixes start and duration. TRUE when the operation is over at once (it crosses no shared link). */

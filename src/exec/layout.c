@@ -68,6 +68,13 @@ static void share_paths(CsimExec *x) {
   }
 }
 
+/* A processor core's own cache; above, what is touched next is fetched early. */
+#define CACHE_BYTES (1 << 20)
+
+static gboolean exceeds_cache(const CsimExec *x) {
+  return x->n_lanes * sizeof(Lane) + x->n_conns * (sizeof(Conn) + x->cap * sizeof(Slot)) + x->n_nets * sizeof(Net) > CACHE_BYTES;
+}
+
 void exec_layout(CsimExec *x) {
   name_single_conns(x);
   share_paths(x);
@@ -80,6 +87,7 @@ void exec_layout(CsimExec *x) {
   x->cap = (uint32_t)(x->proto.slots / x->proto.slice_steps);
   g_assert(x->cap > 0 && x->cap <= SLOTS && (x->cap & (x->cap - 1)) == 0);
   x->slots = align(NULL, (gsize)x->n_conns * x->cap * sizeof(Slot));
+  csim_engine_set_foresight(x->engine, exceeds_cache(x));
   for (guint i = 0; i < x->link_rates->len; i++) {
     const CsimPruneLink *rates = &g_array_index(x->link_rates, CsimPruneLink, i);
     csim_fluid_add_link(x->fluid, NULL, rates->capacity, rates->softness);

@@ -29,9 +29,13 @@ static uint32_t hash_key(const CsimFlowLink *links, guint n_links, CsimRate cap)
 static gboolean same_key(const CsimFluid *f, const Class *c, const CsimFlowLink *links, guint n_links,
                          CsimRate cap) {
   if (c->n_links != n_links || c->cap != cap) return FALSE;
+  const CsimFlowLink *before = NULL; /* of the same weight as most */
   for (guint i = 0; i < n_links; i++) {
     int64_t weight;
-    if (csim_fluid_class_link(f, c, i, &weight) != links[i].link || weight != fixed_weight(links[i].weight)) return FALSE;
+    if (csim_fluid_class_link(f, c, i, &weight) != links[i].link) return FALSE;
+    if (before && c->near_weight && before->weight == links[i].weight) continue;
+    if (weight != fixed_weight(links[i].weight)) return FALSE;
+    before = &links[i];
   }
   return TRUE;
 }

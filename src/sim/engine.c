@@ -170,7 +170,10 @@ static void on_ahead(void *data, const CsimQueueEntry *entries, guint n) {
 void csim_engine_set_ahead(CsimEngine *engine, uint16_t handler, CsimAhead fn) {
   g_assert(!engine->started && handler < engine->n_handlers);
   engine->handlers[handler].ahead = fn;
-  if (engine->class->set_ahead) engine->class->set_ahead(engine->queue, on_ahead, engine);
+}
+
+void csim_engine_set_foresight(CsimEngine *engine, gboolean on) {
+  if (engine->class->set_ahead) engine->class->set_ahead(engine->queue, on ? on_ahead : NULL, engine);
 }
 
 /* ---- execution ---- */

@@ -261,6 +261,7 @@ static void test_foresight(gconstpointer queue) {
   csim_engine_add_handler(s.engine, "owner", seer_runs, &s);
   csim_engine_set_ahead(s.engine, 0, seer_looks);
   csim_engine_set_ahead(s.engine, 1, owner_looks);
+  csim_engine_set_foresight(s.engine, TRUE);
   for (uint32_t i = 0; i < 600; i++) {
     CsimEventRef ref = csim_engine_at(s.engine, 1000000 + 7 * (CsimTime)i, 0, (uint16_t)(i % 7), i, 0);
     if (i % 10 == 3) csim_engine_cancel(s.engine, ref);
