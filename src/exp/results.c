@@ -12,7 +12,8 @@ const char *const *csim_result_columns(void) {
   static const char *const columns[] = {"target", "nodes", "ranks", "fidelity", "seed", "collective", "size_bytes", "count", "type", "redop", "root", "algo",
                                         "proto", "channels", "threads", "time_us", "algbw_gbps", "busbw_gbps", "bottleneck", "busiest", "busiest_share",
                                         "launch", "overhead", "copy", "link", "wait", "credit", "top_link", "top_use", "top_busy", "top_saturated", "top_peak",
-                                        "fabric_link", "fabric_use", "fabric_busy", "fabric_saturated", "fabric_peak", "digest", "error", NULL};
+                                        "fabric_link", "fabric_use", "fabric_busy", "fabric_saturated", "fabric_peak",
+                                        "marked", "pauses", "paused_us", "dropped", "resent", "timeouts", "digest", "error", NULL};
   return columns;
 }
 

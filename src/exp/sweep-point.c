@@ -136,6 +136,16 @@ static void add_load(GString *out, const char *what, const CsimRowLink *l) {
   csim_jsonw_member_int(out, peak, l->peak);
 }
 
+/* Counters of the whole network, at packet fidelity. */
+static void add_packets(GString *out, const CsimPacketTotals *t) {
+  csim_jsonw_member_int(out, "marked", (gint64)t->marked);
+  csim_jsonw_member_int(out, "pauses", (gint64)t->pauses);
+  csim_jsonw_member_number(out, "paused_us", (double)t->paused * 1e-6);
+  csim_jsonw_member_int(out, "dropped", (gint64)t->dropped);
+  csim_jsonw_member_int(out, "resent", (gint64)t->resent);
+  csim_jsonw_member_int(out, "timeouts", (gint64)t->timeouts);
+}
+
 static void add_row(GString *out, const CsimRow *r) {
   g_string_append_c(out, '{');
   csim_jsonw_member_string(out, "collective", csim_coll_name(r->coll));
@@ -154,6 +164,7 @@ static void add_row(GString *out, const CsimRow *r) {
   add_shares(out, r);
   add_load(out, "top", &r->top);
   add_load(out, "fabric", &r->fabric);
+  if (r->packets) add_packets(out, &r->packets->totals);
   if (r->links) add_links(out, r->links);
 }
 

@@ -15,6 +15,8 @@ const char *csim_column_label(const char *column) {
     {"top_saturated", "most used link full (share of time)"}, {"top_peak", "most used link: transfers at once, at most"},
     {"fabric_use", "most used link of the fabric (share of its capacity)"}, {"fabric_busy", "most used link of the fabric with traffic (share of time)"},
     {"fabric_saturated", "most used link of the fabric full (share of time)"}, {"fabric_peak", "most used link of the fabric: transfers at once, at most"},
+    {"marked", "packets marked by ECN"}, {"pauses", "PAUSE frames"}, {"paused_us", "paused, all ports (us)"}, {"dropped", "frames dropped"},
+    {"resent", "packets sent again"}, {"timeouts", "time-outs"},
     {"link", "link sharing (share of time)"}, {"overhead", "overhead (share of time)"}, {"launch", "launch (share of time)"},
   };
   for (guint i = 0; i < G_N_ELEMENTS(labels); i++)
