@@ -251,6 +251,7 @@ void exec_net_hand_out(CsimExec *x); /* fills Rank.hand_out, once nets are built
 /* packets.c: NULL x->packets at other fidelities. */
 gboolean exec_packets_new(CsimExec *x, GError **error);
 void exec_packets_free(Packets *packets);
+void exec_packets_finish(CsimExec *x); /* all ranks are done */
 CsimPacketFabric *exec_packets_fabric(const CsimExec *x);
 /* The next Net of x->nets. near, far: latency of the PCIe ways at its ends. */
 gboolean exec_packets_connect(CsimExec *x, CsimNicRef from, CsimNicRef to, uint32_t conn, CsimTime near, CsimTime far, GError **error);
@@ -307,6 +308,6 @@ void exec_collnet_event(CsimExec *x, const CsimEvent *event);
 /* Kinds of the one handler's events. */
 enum { EV_LANE_FLOW, EV_NET_SEND, EV_NET_FLOW, EV_NET_WIRE, EV_NET_ARRIVE, EV_QP_DONE, EV_FLAP,
        EV_COLLNET_POSTED, EV_COLLNET_FLOW, EV_COLLNET_DONE,
-       EV_PKT_LEG, EV_PKT_LANDED, EV_PKT_ACKED, EV_PKT_REDUCED };
+       EV_PKT_LEG, EV_PKT_LANDED, EV_PKT_ACKED, EV_PKT_REDUCED, EV_PKT_STUCK };
 
 #endif

@@ -116,7 +116,7 @@ static void kernel_done(CsimExec *x, Lane *l) {
   if (--r->lanes_left > 0) return;
   x->period_end[r->iteration] += r->kernel_end * r->weight;
   if (++r->iteration == x->iterations) {
-    x->ranks_done++;
+    if (++x->ranks_done == x->n_ranks && x->packets) exec_packets_finish(x);
     return;
   }
   r->kernel_start = r->kernel_end;

@@ -32,6 +32,7 @@ struct Packets {
   CsimPktNet *net;
   GArray *ends;    /* End, as CsimExec.nets */
   GArray *strands; /* Strand */
+  GArray *stuck;   /* CsimPacketStuck */
   Sampler *sampler; /* NULL: nobody asked */
 };
 

@@ -38,13 +38,35 @@ CsimPacketFabric *exec_packets_fabric(const CsimExec *x) { return x->packets->fa
 void exec_packets_free(Packets *packets) {
   if (!packets) return;
   exec_sampler_free(packets->sampler);
+  g_clear_pointer(&packets->stuck, g_array_unref);
   csim_packet_fabric_free(packets->fabric);
   g_array_unref(packets->ends);
   g_array_unref(packets->strands);
   g_free(packets);
 }
 
+static void stick(CsimExec *x) {
+  Packets *p = x->packets;
+  p->stuck = csim_packet_fabric_stuck(p->fabric);
+  for (guint i = 0; i < p->stuck->len; i++) {
+    const CsimPacketStuck *s = &g_array_index(p->stuck, CsimPacketStuck, i);
+    csim_engine_at(x->engine, s->from, x->handler, EV_PKT_STUCK, i, TRUE);
+    if (s->until != CSIM_TIME_NEVER) csim_engine_at(x->engine, s->until, x->handler, EV_PKT_STUCK, i, FALSE);
+  }
+}
+
+/* Nothing is left to run: who is stuck for ever must not keep the network going. */
+void exec_packets_finish(CsimExec *x) {
+  for (guint i = 0; i < x->packets->stuck->len; i++)
+    csim_pkt_host_stop(x->packets->net, g_array_index(x->packets->stuck, CsimPacketStuck, i).host, FALSE);
+}
+
+static void on_stuck(CsimExec *x, uint32_t i, gboolean on) {
+  if (x->ranks_done < x->n_ranks) csim_pkt_host_stop(x->packets->net, g_array_index(x->packets->stuck, CsimPacketStuck, i).host, on);
+}
+
 CsimEnd exec_packets_run(CsimExec *x) {
+  stick(x);
   return x->spec.packet_series ? exec_packets_run_sampled(x) : csim_engine_run(x->engine, CSIM_TIME_NEVER, 0);
 }
 
@@ -217,6 +239,7 @@ void exec_packets_event(CsimExec *x, const CsimEvent *event) {
   switch (event->kind) {
   case EV_PKT_LEG: leg_done(x, event->entity, &g_array_index(x->packets->ends, End, event->entity), event->time); break;
   case EV_PKT_LANDED: on_landed(x, event->entity, event->time); break;
+  case EV_PKT_STUCK: on_stuck(x, event->entity, event->arg != 0); break;
   case EV_PKT_ACKED: on_acked(x, event->entity, event->time); break;
   default: g_assert_not_reached();
   }
@@ -237,6 +260,19 @@ static char *worst_drops(CsimPktNet *net) {
   return g_strdup_printf("; most frames, %" G_GUINT64_FORMAT ", were dropped on arriving at the end of %s", most, name);
 }
 
+/* "; longest paused: leaf1 -> node3/nic0", or "". */
+static char *worst_pause(CsimPktNet *net) {
+  guint worst = 0;
+  CsimTime most = 0;
+  for (guint i = 0; i < csim_pkt_n_ports(net); i++) {
+    CsimTime paused = csim_pkt_port_stats(net, i).paused;
+    if (paused > most) worst = i;
+    most = MAX(most, paused);
+  }
+  g_autofree char *name = csim_pkt_port_name(net, worst);
+  return most == 0 ? g_strdup("") : g_strdup_printf("; longest paused: %s", name);
+}
+
 gboolean exec_packets_check(CsimExec *x, GError **error) {
   CsimPktNet *net = x->packets->net;
   if (csim_pkt_deadlock(net)) {
@@ -248,9 +284,9 @@ gboolean exec_packets_check(CsimExec *x, GError **error) {
     if (!*csim_pkt_qp_error(net, qp)) continue;
     CsimPktQpStats stats = csim_pkt_qp_stats(net, qp);
     g_autofree char *name = csim_pkt_qp_name(net, qp);
-    g_autofree char *where = worst_drops(net);
-    csim_error_set(error, CSIM_ERROR_ROUTE, CSIM_LOC_NONE, "%s, queue pair %u: %s after %" G_GUINT64_FORMAT " time-outs%s", name, qp,
-                   csim_pkt_qp_error(net, qp), stats.timeouts, where);
+    g_autofree char *where = worst_drops(net), *paused = worst_pause(net);
+    csim_error_set(error, CSIM_ERROR_ROUTE, CSIM_LOC_NONE, "%s, queue pair %u: %s after %" G_GUINT64_FORMAT " time-outs%s%s", name, qp,
+                   csim_pkt_qp_error(net, qp), stats.timeouts, where, paused);
     return FALSE;
   }
   return csim_pkt_check(net, error);

@@ -48,6 +48,8 @@ static void fill_info(CsimRun *run) {
   if (run->own_diag) add_warnings(info->warnings, run->own_diag);
   if (run->cluster->loss > 0 && run->spec.fidelity != CSIM_FIDELITY_PACKET)
     g_ptr_array_add(info->warnings, g_strdup("packet loss has no effect at this fidelity; --fidelity packet has it"));
+  if (run->cluster->stuck && run->spec.fidelity != CSIM_FIDELITY_PACKET)
+    g_ptr_array_add(info->warnings, g_strdup("a stuck NIC has no effect at this fidelity; --fidelity packet has it"));
 }
 
 CsimRun *csim_run_new_on(CsimLoaded *loaded, const CsimRunSpec *spec, GError **error) {

@@ -60,6 +60,7 @@ typedef struct CsimCluster {
   GArray *faults;          /* CsimFault (topo/faults.h), as given */
   gboolean seeded;         /* something was drawn, or is to be, by the options' seed */
   double loss;             /* of a fault: share of packets lost on every cable; packet fidelity only */
+  gboolean stuck;          /* some NIC takes in nothing for a while (faults.h) */
   CsimDiag *diag;          /* findings of loading */
 } CsimCluster;
 

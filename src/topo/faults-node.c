@@ -16,7 +16,8 @@ typedef struct {
 } Maker;
 
 static gboolean is_of_node(const CsimFault *f) {
-  return f->kind == CSIM_FAULT_NIC || f->kind == CSIM_FAULT_PCIE || f->kind == CSIM_FAULT_NVLINK || f->kind == CSIM_FAULT_GPU;
+  return f->kind == CSIM_FAULT_NIC || f->kind == CSIM_FAULT_PCIE || f->kind == CSIM_FAULT_NVLINK || f->kind == CSIM_FAULT_GPU ||
+         f->kind == CSIM_FAULT_STUCK;
 }
 
 /* --- devices ----------------------------------------------------------------- */
@@ -51,7 +52,7 @@ static const CsimTopoNode *find_net(const CsimSystem *s, const char *device) {
 static gboolean no_device(const Maker *m, const CsimFault *f, const char *device, const char *wanted) {
   guint gpus = csim_system_n(m->whole, CSIM_NODE_GPU), nets = csim_system_n(m->whole, CSIM_NODE_NET);
   return csim_fault_fail(f, m->error, CSIM_ERROR_REFERENCE, "no %s '%.40s' in %s, which has %u GPUs and %u NICs; allowed: such as node0/%s", wanted,
-                         device, m->whole->name, gpus, nets, f->kind == CSIM_FAULT_NIC ? "nic0" : "gpu0");
+                         device, m->whole->name, gpus, nets, f->kind == CSIM_FAULT_NIC || f->kind == CSIM_FAULT_STUCK ? "nic0" : "gpu0");
 }
 
 static CsimNcclElement *element_of(const Maker *m, const CsimTopoNode *node) {
@@ -150,6 +151,8 @@ static gboolean edit(const Maker *m, const CsimFault *f) {
     return edit_nvlink(m, f);
   case CSIM_FAULT_GPU:
     return find_gpu(m->whole, device_of(f)) != NULL || no_device(m, f, device_of(f), "GPU");
+  case CSIM_FAULT_STUCK:
+    return find_net(m->whole, device_of(f)) != NULL || no_device(m, f, device_of(f), "NIC");
   case CSIM_FAULT_LINK:
   case CSIM_FAULT_SWITCH:
   case CSIM_FAULT_LOSS:
@@ -179,6 +182,15 @@ static void slow_gpu(CsimSystem *s, const CsimFault *f) {
   }
 }
 
+/* A NIC that an earlier fault took away is not stuck. */
+static void stick_nic(CsimSystem *s, const CsimFault *f) {
+  CsimTopoNode *net = (CsimTopoNode *)find_net(s, device_of(f));
+  if (net == NULL) return;
+  net->net.stuck = TRUE;
+  net->net.stuck_from = f->period;
+  net->net.stuck_for = f->down;
+}
+
 /* faults: indices into the cluster's. */
 static CsimSystem *make(Maker *m, const char *source, const GArray *faults) {
   g_autoptr(CsimNcclXml) xml = csim_cluster_open_xml(source, NULL, m->error);
@@ -195,6 +207,7 @@ static CsimSystem *make(Maker *m, const char *source, const GArray *faults) {
   for (guint i = 0; i < faults->len; i++) {
     const CsimFault *f = &g_array_index(m->c->faults, CsimFault, g_array_index(faults, guint, i));
     if (f->kind == CSIM_FAULT_GPU) slow_gpu(s, f);
+    if (f->kind == CSIM_FAULT_STUCK) stick_nic(s, f);
   }
   return s;
 }
@@ -279,6 +292,7 @@ gboolean csim_faults_apply_nodes(CsimCluster *c, const char *hca, GError **error
     const CsimFault *f = &g_array_index(c->faults, CsimFault, i);
     if (f->kind == CSIM_FAULT_LOSS) c->loss = c->fabric.packet.loss = f->rate;
     c->seeded |= f->kind == CSIM_FAULT_LINK && strcmp(f->at, "random") == 0 && !f->has_seed;
+    c->stuck |= f->kind == CSIM_FAULT_STUCK;
     if (is_of_node(f)) ok = mark(c, i, lists, error);
   }
   for (guint p = 0; p < c->n_places; p++) {

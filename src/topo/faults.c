@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-static const char *const kinds[] = {"link", "switch", "nic", "pcie", "nvlink", "gpu", "loss", NULL};
+static const char *const kinds[] = {"link", "switch", "nic", "pcie", "nvlink", "gpu", "loss", "stuck", NULL};
 static const char *const numbers[] = {"rate", "clock", "width", "generation", "links", "count", "seed", NULL};
 
 gboolean csim_fault_fail(const CsimFault *f, GError **error, CsimErrorCode code, const char *format, ...) {
@@ -86,6 +86,10 @@ static void read_members(CsimJson *object, CsimFault *f) {
     break;
   case CSIM_FAULT_LOSS:
     csim_json_double(object, "rate", CSIM_JSON_REQUIRED, 0, 0.5, &f->rate);
+    break;
+  case CSIM_FAULT_STUCK:
+    csim_json_time(object, "from", CSIM_JSON_OPTIONAL, &f->period);
+    csim_json_time(object, "for", CSIM_JSON_OPTIONAL, &f->down);
     break;
   }
 }

@@ -16,7 +16,8 @@ typedef enum {
   CSIM_FAULT_PCIE,   /* width, generation of the link above a device */
   CSIM_FAULT_NVLINK, /* links lost */
   CSIM_FAULT_GPU,    /* clock */
-  CSIM_FAULT_LOSS    /* rate: share of packets, on every cable */
+  CSIM_FAULT_LOSS,   /* rate: share of packets, on every cable */
+  CSIM_FAULT_STUCK   /* a NIC that takes in nothing, from `period` on for `down` (0: for ever); packets only */
 } CsimFaultKind;
 
 typedef enum { CSIM_SEEN_AS_REAL, CSIM_SEEN, CSIM_UNSEEN, CSIM_SEEN_ONLY } CsimFaultSeen;
@@ -32,7 +33,7 @@ typedef struct {
   guint count;       /* of random cables */
   gboolean has_seed;
   uint64_t seed;
-  CsimTime period, down; /* flapping: `rate` for `down` of every `period`; 0: steady */
+  CsimTime period, down; /* flapping: `rate` for `down` of every `period`; 0: steady. Stuck: from, for */
   CsimFaultSeen seen;
   CsimLoc loc;
   const char *text;  /* as on the command line, interned; NULL: of a file */

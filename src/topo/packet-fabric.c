@@ -210,6 +210,7 @@ CsimPacketFabric *csim_packet_fabric_new(const CsimMachine *machine, CsimEngine 
   count_hosts(p);
   if (!plan_of(machine, &d, options, &plan, error) || !check_size(p, error)) return NULL;
   limit_queue_pairs(p, &plan.spec);
+  plan.spec.stop_on_failure = TRUE; /* no collective ends without it */
   p->net = csim_pkt_net_new(engine, &plan.spec);
   add_hosts(p);
   add_switches(p, plan.tier);
@@ -229,6 +230,20 @@ void csim_packet_fabric_free(CsimPacketFabric *p) {
 }
 
 CsimPktNet *csim_packet_fabric_net(const CsimPacketFabric *p) { return p->net; }
+
+GArray *csim_packet_fabric_stuck(const CsimPacketFabric *p) {
+  const CsimCluster *cluster = csim_machine_cluster(p->machine);
+  GArray *stuck = g_array_new(FALSE, FALSE, sizeof(CsimPacketStuck));
+  for (guint n = 0; n < cluster->n_nodes; n++)
+    for (guint i = 0; i < csim_machine_n_nics(p->machine, n); i++)
+      for (guint plane = 0; plane < p->planes; plane++) {
+        const CsimTopoNode *net = csim_system_node(csim_cluster_hardware(cluster, n), CSIM_NODE_NET, i);
+        CsimPacketStuck s = {packet_host(p, (CsimNicRef){n, i}, plane), net->net.stuck_from,
+                             net->net.stuck_for > 0 ? net->net.stuck_from + net->net.stuck_for : CSIM_TIME_NEVER};
+        if (net->net.stuck && p->host_port[s.host] != NO_PORT) g_array_append_val(stuck, s);
+      }
+  return stuck;
+}
 
 void csim_packet_fabric_flap(CsimPacketFabric *p, guint cable, CsimRate lost, gboolean down, CsimTime until) {
   CsimRate payload = p->fabric->cable, rate = p->cable_rate[cable];

@@ -42,6 +42,13 @@ guint csim_packet_fabric_qps(CsimPacketFabric *fabric, CsimNicRef from, CsimNicR
 /* An aggregation tree of adapters, each once; with several planes on the number-th of them. As csim_pkt_add_tree. */
 guint csim_packet_fabric_tree(CsimPacketFabric *fabric, const CsimNicRef *nics, guint n, const CsimPktTreeSpec *spec, GError **error);
 
+/* NICs that are stuck (faults.h), as hosts of the packet network: CsimPacketStuck; the caller frees. until CSIM_TIME_NEVER: for ever. */
+typedef struct {
+  guint host;
+  CsimTime from, until;
+} CsimPacketStuck;
+GArray *csim_packet_fabric_stuck(const CsimPacketFabric *fabric);
+
 /* A cable that flaps goes down, until then, or comes back. lost: of its payload rate, as CsimMachineFlap's. What is on the wire still arrives. */
 void csim_packet_fabric_flap(CsimPacketFabric *fabric, guint cable, CsimRate lost, gboolean down, CsimTime until);
 

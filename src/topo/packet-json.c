@@ -261,6 +261,7 @@ void csim_packet_settings_read(CsimJson *fabric, CsimPacketSettings *s) {
   read_preset(fabric, "switch", &s->asic, &s->asic_loc);
   read_preset(fabric, "adapter", &s->adapter, &s->adapter_loc);
   csim_json_double(fabric, "loss", CSIM_JSON_OPTIONAL, 0, 0.5, &s->loss);
+  csim_json_double(fabric, "message_rate", CSIM_JSON_OPTIONAL, 1e3, 1e12, &s->message_rate);
   if (roce) read_roce(roce, s);
   if (ib) read_ib(ib, s);
   s->given = roce || ib || s->asic || s->adapter;

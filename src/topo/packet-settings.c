@@ -218,6 +218,7 @@ gboolean csim_packet_plan(const CsimPacketSettings *s, const CsimPacketMachine *
   spec->seed = o->seed;
   spec->ack_timeout = csim_pkt_ack_timeout(o->timeout);
   spec->retry_count = o->retry_count;
+  if (s->message_rate > 0) spec->message_gap = (CsimTime)(CSIM_S / s->message_rate);
   if (s->vl_buffer > 0) spec->vl_buffer = s->vl_buffer;
   if (s->turnaround >= 0) spec->credit_turnaround = s->turnaround;
   if (m->kind == CSIM_PKT_ROCE) roce_spec(s, m, o, spec);

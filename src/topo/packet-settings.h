@@ -69,6 +69,7 @@ typedef struct {
   CsimIbCc ibcc;
   CsimLoc ibcc_loc;
   /* Both */
+  double message_rate;            /* messages that an adapter begins in a second; 0: no limit */
   double loss;                    /* of each frame on each cable and direction */
 } CsimPacketSettings;
 

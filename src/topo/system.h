@@ -52,7 +52,7 @@ struct CsimTopoNode {
     struct { uint64_t device; } pci;
     struct { int arch, vendor, model; int numa; } cpu; /* model 1..4: Intel generation class (oracle README) */
     struct { int dev; uint64_t asic, pci_id, local_gpu; float bw, latency; int port, maxconn, gdr, coll, rail, plane;
-             int pci_width, pci_speed, place; } net; /* bw GB/s, latency us; place: 1 + rail in the fabric of the machine when whole, 0: csim_net_rail counts */
+             int pci_width, pci_speed, place; CsimTime stuck_from, stuck_for; gboolean stuck; } net; /* stuck_for 0: for ever; bw GB/s, latency us; place: 1 + rail in the fabric of the machine when whole, 0: csim_net_rail counts */
   };
   GArray *links; /* CsimTopoLink, in NCCL's stored order */
 };

@@ -52,15 +52,26 @@ static void grow_ring(CsimPktNet *net, Class *lane) {
   net->system_allocs++;
 }
 
-void pkt_give_credit(CsimPktNet *net, Port *in, guint class, int frame, CsimTime at) {
+static void give_blocks(CsimPktNet *net, Port *in, guint class, int blocks, CsimTime at) {
   Port *port = &net->ports[in->peer];
   Class *lane = &port->class[class];
   CsimTime arrival = at + net->spec.credit_turnaround + in->delay;
   if (lane->ring_n == lane->ring_size) take_arrived(lane, csim_engine_now(net->engine));
   if (lane->ring_n == lane->ring_size) grow_ring(net, lane);
   lane->ring[(lane->ring_head + lane->ring_n++) & (lane->ring_size - 1)] =
-      (Credit){arrival, blocks_of(frame)};
+      (Credit){arrival, blocks};
   if (lane->starved && !lane->credit_wake) wake_at(net, port, class, arrival);
+}
+
+void pkt_give_credit(CsimPktNet *net, Port *in, guint class, int frame, CsimTime at) { give_blocks(net, in, class, blocks_of(frame), at); }
+
+void pkt_withhold_credit(Port *in, guint class, int frame) { in->class[class].withheld += blocks_of(frame); }
+
+void pkt_give_withheld(CsimPktNet *net, Port *in) {
+  for (guint c = 0; c < CSIM_PKT_CLASSES; c++) {
+    if (in->class[c].withheld > 0) give_blocks(net, in, c, in->class[c].withheld, csim_engine_now(net->engine));
+    in->class[c].withheld = 0;
+  }
 }
 
 void pkt_on_credit(CsimEngine *engine, void *owner, const CsimEvent *event) {

@@ -58,6 +58,7 @@ typedef struct {
   CsimTimer refresh, expiry, watchdog;
   CsimTime paused_at, paused;
   int deficit;
+  int withheld; /* blocks that a stuck host has not given back */
   int unmarked; /* packets since the last FECN */
   int credits;  /* blocks that may be sent */
   Credit *ring; /* credits on their way, oldest first */
@@ -73,7 +74,7 @@ typedef struct {
   CsimTime delay;
   uint32_t node, peer, peer_node;
   uint16_t ready, paused; /* bit per queue: not empty; not allowed */
-  gboolean free_pending, peer_is_host, is_host;
+  gboolean free_pending, peer_is_host, is_host, stuck; /* stuck: a host's, takes in nothing */
   guint round; /* class at turn */
   double loss;
   CsimRate rate;
@@ -181,6 +182,7 @@ typedef struct {
   GArray *ports;                   /* guint, in order of connecting */
   Ways **ways;                     /* switch: by destination node, NULL until asked for */
   GPtrArray *all_ways;             /* the distinct ones, owned */
+  CsimTime message_at; /* host: when the next message may begin */
   uint32_t ready_head, ready_tail; /* host: queue pairs that may send */
 } Node;
 
@@ -301,6 +303,9 @@ gboolean pkt_has_credit(CsimPktNet *net, Port *port, guint class, int frame);
 void pkt_take_credit(Port *port, guint class, int frame);
 /* The buffer of `in` is freed at `at`. */
 void pkt_give_credit(CsimPktNet *net, Port *in, guint class, int frame, CsimTime at);
+/* A stuck host keeps them; all that it has kept. */
+void pkt_withhold_credit(Port *in, guint class, int frame);
+void pkt_give_withheld(CsimPktNet *net, Port *in);
 
 /* check.c */
 void pkt_look_for_deadlock(CsimPktNet *net);

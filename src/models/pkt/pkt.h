@@ -53,9 +53,11 @@ typedef struct {
   int ack_every;        /* packets per ACK; a message's last packet and one that fills the window ask too */
   CsimTime ack_timeout; /* retransmission timer; CSIM_TIME_NEVER: none */
   int retry_count;      /* time-outs without progress before the queue pair fails; verbs: 7 at most */
+  gboolean stop_on_failure; /* of a queue pair: the engine stops */
   int64_t window;       /* packets in flight per queue pair; 0: no limit */
   CsimRate qp_rate;     /* payload bytes/s that a queue pair sends of a message of qp_from bytes and more; 0: no limit */
   CsimBytes qp_from;
+  CsimTime message_gap; /* least time between the first packets of two messages of a NIC; 0: none */
   gboolean dcqcn_on;
   CsimDcqcn dcqcn;
   gboolean ibcc_on;           /* InfiniBand's congestion control */
@@ -193,6 +195,9 @@ void csim_pkt_watch(CsimPktNet *net, guint qp, uint16_t handler, uint16_t kind, 
 void csim_pkt_hold(CsimPktNet *net, guint port, CsimTime until);
 /* Frames that start from now on run at that rate. */
 void csim_pkt_set_rate(CsimPktNet *net, guint port, CsimRate rate);
+/* The NIC of a host is stuck, or well again: it takes in no more than is under way. RoCE: pauses the lossless classes of its link for ever and drops what comes
+ * in others; InfiniBand: gives no credits back. It goes on sending. */
+void csim_pkt_host_stop(CsimPktNet *net, guint host, gboolean on);
 /* RoCE: the NIC of a host pauses a class of its link for ever, or stops doing so: a stuck receiver. */
 void csim_pkt_host_pause(CsimPktNet *net, guint host, guint class, gboolean on);
 

@@ -119,7 +119,13 @@ void pkt_deliver(CsimPktNet *net, Port *rx, uint32_t index, CsimTime arrival) {
   const Packet *p = pkt_packet(net, index);
   rx->rx_packets++;
   rx->rx_bytes += csim_pkt_wire(net->spec.kind, p->frame);
-  if (net->spec.kind == CSIM_PKT_IB) pkt_give_credit(net, rx, p->class, p->frame, arrival);
+  if (G_UNLIKELY(rx->stuck) && net->spec.kind == CSIM_PKT_ROCE && !(net->spec.pfc_mask >> p->class & 1)) {
+    rx->dropped++;
+    pkt_release(net, index);
+    return;
+  }
+  if (net->spec.kind == CSIM_PKT_IB && G_UNLIKELY(rx->stuck)) pkt_withhold_credit(rx, p->class, p->frame);
+  else if (net->spec.kind == CSIM_PKT_IB) pkt_give_credit(net, rx, p->class, p->frame, arrival);
   if (p->type == PKT_DATA)
     take_data(net, p, arrival);
   else if (p->type == PKT_DOWN)

@@ -179,6 +179,21 @@ static void pace(CsimPktNet *net, Qp *qp, const Port *port, int frame) {
   qp->next_time = now + time;
 }
 
+static gboolean begins_message(const Qp *qp) { return qp->n_gaps == 0 && qp->next_psn == qp->current->first; }
+
+/* A NIC begins only so many messages a second: TRUE if this one must wait for its turn. */
+static gboolean waits_for_message(CsimPktNet *net, Node *node, Qp *qp) {
+  CsimTime now = csim_engine_now(net->engine);
+  if (net->spec.message_gap == 0 || !begins_message(qp)) return FALSE;
+  if (now >= node->message_at) {
+    node->message_at = now + net->spec.message_gap;
+    return FALSE;
+  }
+  qp->state = QP_WAITING;
+  csim_engine_at(net->engine, node->message_at, net->on_wake, 0, qp->id, 0);
+  return TRUE;
+}
+
 uint32_t pkt_next_data(CsimPktNet *net, Port *port) {
   Node *node = &net->nodes[port->node];
   while (pkt_host_has_data(net, port)) {
@@ -187,7 +202,7 @@ uint32_t pkt_next_data(CsimPktNet *net, Port *port) {
                         csim_pkt_data_frame(CSIM_PKT_IB, net->spec.mtu, TRUE)))
       return NONE;
     Qp *qp = pop_ready(net, node);
-    if (!can_send(qp)) continue;
+    if (!can_send(qp) || waits_for_message(net, node, qp)) continue;
     uint32_t index = next_frame(net, qp);
     int frame = pkt_packet(net, index)->frame;
     pace(net, qp, port, frame);
@@ -325,6 +340,7 @@ void pkt_on_timeout(CsimEngine *engine, void *owner, const CsimEvent *event) {
   pkt_look_for_deadlock(net);
   if (++qp->retries > net->spec.retry_count) {
     qp->stats.failed = TRUE;
+    if (net->spec.stop_on_failure) csim_engine_stop(engine);
     return;
   }
   csim_timer_arm(engine, &qp->timer, event->time + net->spec.ack_timeout);

@@ -183,6 +183,15 @@ void pkt_on_refresh(CsimEngine *engine, void *owner, const CsimEvent *event) {
   pkt_look_for_deadlock(net);
 }
 
+void csim_pkt_host_stop(CsimPktNet *net, guint host, gboolean on) {
+  Port *port = &net->ports[g_array_index(net->nodes[host].ports, guint, 0)];
+  if (port->stuck == on) return;
+  port->stuck = on;
+  if (!on && net->spec.kind == CSIM_PKT_IB) pkt_give_withheld(net, port);
+  for (guint c = 0; net->spec.kind == CSIM_PKT_ROCE && c < CSIM_PKT_CLASSES; c++)
+    if (net->spec.pfc_mask >> c & 1) csim_pkt_host_pause(net, host, c, on);
+}
+
 void csim_pkt_host_pause(CsimPktNet *net, guint host, guint class, gboolean on) {
   g_assert(net->spec.kind == CSIM_PKT_ROCE && net->nodes[host].is_host && class < CSIM_PKT_CLASSES);
   pkt_send_pause(net, &net->ports[g_array_index(net->nodes[host].ports, guint, 0)], class,

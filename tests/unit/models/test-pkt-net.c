@@ -198,6 +198,54 @@ static void test_stuck_nic(void) {
   clear(&bed);
 }
 
+/* A NIC that takes in nothing: PAUSE or no credits until it is well again, then everything arrives; without PFC what comes is dropped. */
+static void stop(const CsimPktSpec *spec, gboolean lossless) {
+  CsimPktSwitch sw = big_switch();
+  Bed bed;
+  star(&bed, CSIM_QUEUE_RADIX, spec, &sw, 2, &cable_100);
+  csim_pkt_host_stop(bed.net, 1, TRUE);
+  send_all(&bed, 1000000);
+  csim_engine_run(bed.engine, 2 * CSIM_MS, 0);
+  g_assert_cmpuint(bed.done, ==, 0);
+  csim_pkt_host_stop(bed.net, 1, FALSE);
+  csim_engine_run(bed.engine, CSIM_TIME_NEVER, 0);
+  g_assert_cmpuint(bed.done, ==, 2);
+  uint64_t resent = csim_pkt_qp_stats(bed.net, 0).resent + csim_pkt_qp_stats(bed.net, 1).resent;
+  if (lossless) g_assert_cmpuint(resent, ==, 0);
+  else g_assert_cmpuint(resent, >, 0);
+  check(&bed);
+  clear(&bed);
+}
+
+static void test_stop(void) {
+  CsimPktSpec roce = csim_pkt_spec_roce(), ib = csim_pkt_spec_ib(), lossy = roce;
+  lossy.pfc_mask = 0;
+  lossy.ack_timeout = CSIM_MS;
+  stop(&roce, TRUE);
+  stop(&ib, TRUE);
+  stop(&lossy, FALSE);
+}
+
+/* 1000 messages of a packet from two queue pairs of one NIC, at most one every 500 ns: that is what they take. */
+static void test_message_rate(void) {
+  for (guint k = 0; k < 2; k++) {
+    CsimPktSpec spec = csim_pkt_spec_roce();
+    CsimPktSwitch sw = big_switch();
+    Bed bed;
+    spec.message_gap = k ? 500 * CSIM_NS : 0;
+    star(&bed, CSIM_QUEUE_RADIX, &spec, &sw, 1, &cable_100);
+    g_assert_cmpuint(csim_pkt_add_qp(bed.net, 2, 1, NULL, NULL), ==, 1);
+    for (guint i = 0; i < 1000; i++) csim_pkt_send(bed.net, i % 2, 64, bed.handler, 0, 0, 0);
+    csim_engine_run(bed.engine, CSIM_TIME_NEVER, 0);
+    g_assert_cmpuint(bed.done, ==, 1000);
+    if (k) g_assert_cmpint(bed.done_at, >, 999 * 500 * CSIM_NS);
+    if (k) g_assert_cmpint(bed.done_at, <, 1010 * 500 * CSIM_NS);
+    else g_assert_cmpint(bed.done_at, <, 100 * 500 * CSIM_NS);
+    check(&bed);
+    clear(&bed);
+  }
+}
+
 /* The same NIC, and switches with a watchdog: what is for it is thrown away, the victim runs, and when the NIC is well again so does everything. */
 static void test_watchdog(void) {
   CsimPktSpec spec = csim_pkt_spec_roce();
@@ -444,6 +492,8 @@ int main(int argc, char **argv) {
   g_test_add_func("/pkt/lossy", test_lossy);
   g_test_add_func("/pkt/retry-exceeded", test_retry_exceeded);
   g_test_add_func("/pkt/stuck-nic", test_stuck_nic);
+  g_test_add_func("/pkt/stop", test_stop);
+  g_test_add_func("/pkt/message-rate", test_message_rate);
   g_test_add_func("/pkt/watchdog", test_watchdog);
   g_test_add_func("/pkt/names", test_names);
   g_test_add_func("/pkt/expiry", test_expiry);
