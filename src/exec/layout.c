@@ -10,14 +10,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The same bytes from a cache line's start on; zeros for NULL. (g_malloc is malloc: one free serves both.) */
+/* The same bytes from a cache line's start on. (g_malloc is malloc: one free serves both.) */
 static void *align(void *array, gsize bytes) {
   void *aligned;
-  if (posix_memalign(&aligned, 64, MAX(bytes, 64)) != 0) g_error("out of memory: %" G_GSIZE_FORMAT " bytes", bytes);
-  if (array && bytes > 0) memcpy(aligned, array, bytes);
-  else memset(aligned, 0, bytes);
+  if (bytes == 0) return array;
+  if (posix_memalign(&aligned, 64, bytes) != 0) g_error("out of memory: %" G_GSIZE_FORMAT " bytes", bytes);
+  memcpy(aligned, array, bytes);
   g_free(array);
   return aligned;
+}
+
+/* Not for sends and receives: each of their many connections serves a message or two, which do not earn back the copy. */
+static void align_arrays(CsimExec *x) {
+  if (x->choice.algo == CSIM_ALGO_P2P) return;
+  x->lanes = align(x->lanes, x->n_lanes * sizeof(Lane));
+  x->conns = align(x->conns, x->n_conns * sizeof(Conn));
+  x->nets = align(x->nets, x->n_nets * sizeof(Net));
+  x->slots = align(x->slots, (gsize)x->n_conns * x->cap * sizeof(Slot));
 }
 
 static void name_single_conns(CsimExec *x) {
@@ -81,12 +90,10 @@ void exec_layout(CsimExec *x) {
   x->work = g_new(uint32_t, x->n_lanes);
   x->state = g_malloc(x->n_lanes);
   memset(x->state, LANE_DONE, x->n_lanes);
-  x->lanes = align(x->lanes, x->n_lanes * sizeof(Lane));
-  x->conns = align(x->conns, x->n_conns * sizeof(Conn));
-  x->nets = align(x->nets, x->n_nets * sizeof(Net));
   x->cap = (uint32_t)(x->proto.slots / x->proto.slice_steps);
   g_assert(x->cap > 0 && x->cap <= SLOTS && (x->cap & (x->cap - 1)) == 0);
-  x->slots = align(NULL, (gsize)x->n_conns * x->cap * sizeof(Slot));
+  x->slots = g_new0(Slot, (gsize)x->n_conns * x->cap);
+  align_arrays(x);
   csim_engine_set_foresight(x->engine, exceeds_cache(x));
   for (guint i = 0; i < x->link_rates->len; i++) {
     const CsimPruneLink *rates = &g_array_index(x->link_rates, CsimPruneLink, i);
