@@ -80,6 +80,7 @@ static gboolean load_comm(CsimLoaded *loaded, const CsimRunSpec *spec, GError **
   };
   loaded->comm = csim_comm_new(&comm, loaded->diag, error);
   if (!loaded->comm) return FALSE;
+  csim_nccl_env_check_comm(loaded->env, loaded->comm, loaded->diag);
   loaded->tuning = csim_tuning_new(loaded->comm, loaded->env, error);
   return loaded->tuning != NULL;
 }

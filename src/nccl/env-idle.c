@@ -49,7 +49,7 @@ void csim_env_check_input(const CsimNcclEnv *env, const CsimTuneInput *in, gbool
   find_reasons(in, nvls, holds);
   for (guint i = 0; i < G_N_ELEMENTS(idle); i++)
     if (holds[idle[i].reason] && csim_nccl_env_is_set(env, idle[i].name))
-      csim_diag_add(diag, CSIM_FINDING_NOTE, CSIM_ERROR_VALUE, CSIM_LOC_NONE, "%s: has no effect here: %s",
+      csim_diag_add(diag, CSIM_FINDING_WARNING, CSIM_ERROR_VALUE, CSIM_LOC_NONE, "%s: has no effect here: %s",
                     idle[i].name, reasons[idle[i].reason]);
 }
 

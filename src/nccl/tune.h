@@ -67,7 +67,7 @@ void csim_tuning_p2p_split(const CsimTuning *t, int from, int to, CsimBytes byte
 /* Round r of a rank's schedule: whom it sends to and receives from. FALSE past the last round. */
 gboolean csim_tuning_p2p_round(const CsimTuning *t, int rank, int round, int *send_to, int *recv_from);
 
-/* Variables that are set, are modelled, and cannot change anything on this communicator (NCCL_CROSS_NIC on one node ...): a note each. */
+/* Variables that are set, are modelled, and cannot change anything on this communicator (NCCL_CROSS_NIC on one node ...): a warning each. */
 void csim_nccl_env_check_comm(const CsimNcclEnv *env, const CsimComm *comm, CsimDiag *diag);
 
 #endif
