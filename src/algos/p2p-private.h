@@ -24,6 +24,5 @@ typedef struct {
 
 /* The round in which rank sends to peer (send) or receives from it; there is exactly one. */
 int p2p_find_round(const CsimPlan *plan, P2pHints *hints, int rank, int peer, gboolean send);
-int p2p_count_rounds(const CsimPlan *plan);
 
 #endif

@@ -47,7 +47,7 @@ static gboolean round_of(const CsimPlan *plan, int rank, int round, int *to, int
   return s->p2p_round(s->data, rank, round, to, from);
 }
 
-int p2p_count_rounds(const CsimPlan *plan) {
+static int count_rounds(const CsimPlan *plan) {
   int to, from, n = 0;
   while (round_of(plan, 0, n, &to, &from)) n++;
   return n;
@@ -330,7 +330,7 @@ static void list_rounds(CsimPlan *plan, P2p *p) {
 
 static gboolean p2p_setup(CsimPlan *plan, GError **error) {
   P2p *p = plan->own = g_new0(P2p, 1);
-  p->n_rounds = p2p_count_rounds(plan);
+  p->n_rounds = count_rounds(plan);
   p->dense_rank = plan->spec.coll == CSIM_COLL_SENDRECV ? -1 : plan->spec.root;
   p->last.lane.rank = -1;
   p->min_parts = plan->spec.n_channels;

@@ -7,7 +7,7 @@
 
 #define MAX_ITEMS 65536 /* of a kind; the rest of a huge log repeats */
 
-int audit_path_type(const char *name) {
+static int path_type(const char *name) {
   for (int type = CSIM_PATH_LOC; type <= CSIM_PATH_DIS; type++)
     if (strcmp(name, csim_path_type_name(type)) == 0) return type;
   return -1;
@@ -133,7 +133,7 @@ static int nearest(const char *text, const char *kind) {
   for (const char *p = text; (p = strstr(p, kind)); p++) {
     char name[8] = "";
     if (sscanf(p, "%*s (%*d/%*f/%7[A-Z0-9])", name) != 1) continue;
-    int type = audit_path_type(name);
+    int type = path_type(name);
     if (type >= 0 && (best < 0 || type < best)) best = type;
   }
   return best;
@@ -188,8 +188,8 @@ static void read_pattern(Reader *r) {
     return;
   if (!r->graph) r->graph = r->line;
   if (!same_sender(r->line, r->graph) || r->f->patterns->len >= AUDIT_MAX_PATTERNS) return;
-  p.type_intra = audit_path_type(intra);
-  p.type_inter = audit_path_type(inter);
+  p.type_intra = path_type(intra);
+  p.type_inter = path_type(inter);
   g_array_append_val(r->f->patterns, p);
 }
 

@@ -41,7 +41,6 @@ typedef struct {
 
 void audit_facts_read(NcclFacts *facts, const CsimLog *log, guint run);
 void audit_facts_clear(NcclFacts *facts);
-int audit_path_type(const char *name); /* "PIX" -> CSIM_PATH_PIX; -1 */
 
 /* audit-nccl-table.c */
 typedef struct { guint n; CsimAlgo algo[8]; } NcclTableHead;

@@ -8,8 +8,6 @@
 typedef struct { double lo, hi; } AuditRange;
 AuditRange audit_range(CsimLogNumber number);
 AuditRange audit_divide(AuditRange a, AuditRange b);      /* of positive numbers; hi is infinite if b may be 0 */
-AuditRange audit_scale(AuditRange a, double by);
-AuditRange audit_meet(AuditRange a, AuditRange b);        /* lo > hi: nothing in common */
 gboolean audit_overlap(AuditRange a, AuditRange b);
 double audit_apart(AuditRange a, AuditRange b);           /* how many times the nearest ends differ, at least 1 */
 

@@ -12,15 +12,11 @@ AuditRange audit_range(CsimLogNumber number) {
   return (AuditRange){number.value - number.half, number.value + number.half};
 }
 
-AuditRange audit_scale(AuditRange a, double by) {
-  return (AuditRange){a.lo * by, a.hi * by};
-}
-
 AuditRange audit_divide(AuditRange a, AuditRange b) {
   return (AuditRange){MAX(a.lo, 0) / b.hi, b.lo > 0 ? a.hi / b.lo : INFINITY};
 }
 
-AuditRange audit_meet(AuditRange a, AuditRange b) {
+static AuditRange meet(AuditRange a, AuditRange b) {
   return (AuditRange){MAX(a.lo, b.lo), MIN(a.hi, b.hi)};
 }
 
@@ -136,7 +132,7 @@ static void check_bandwidth(Check *k, const CsimLogRow *row, const CsimLogSide *
 static void check_factor(Check *k, const CsimLogRow *row, const CsimLogSide *side, const char *which) {
   if (isnan(side->algbw.value) || isnan(side->busbw.value)) return;
   AuditRange ratio = audit_divide(audit_range(side->busbw), audit_range(side->algbw));
-  k->ratio = audit_meet(k->ratio, ratio);
+  k->ratio = meet(k->ratio, ratio);
   k->busbw_sum += side->busbw.value;
   k->busbw_half += side->busbw.half;
   k->busbw_n++;

@@ -64,7 +64,7 @@ static void clear_test(gpointer data) {
   if (test->any) g_ptr_array_unref(test->any);
 }
 
-GArray *csim_tests_new(void) {
+static GArray *tests_new(void) {
   GArray *tests = g_array_new(FALSE, FALSE, sizeof(CsimTest));
   g_array_set_clear_func(tests, clear_test);
   return tests;
@@ -100,7 +100,7 @@ static CsimTest read_test(CsimJson *value) {
 }
 
 GArray *csim_tests_read(CsimJson *object) {
-  GArray *tests = csim_tests_new();
+  GArray *tests = tests_new();
   for (CsimJson *v = csim_json_first(object); v; v = csim_json_next(v)) {
     CsimTest test = read_test(v);
     g_array_append_val(tests, test);

@@ -20,8 +20,6 @@ static const struct {
   [CSIM_OUTPUT_MAP] = {"map", NULL, NULL},
 };
 
-const char *csim_output_kind_name(CsimOutputKind kind) { return kinds[kind].name; }
-
 static gboolean is_column(const CsimExperiment *e, const char *name) {
   return csim_experiment_find_axis(e, name) >= 0 || g_strv_contains(csim_result_columns(), name) || (!strcmp(name, "repeat") && e->repeats > 1);
 }

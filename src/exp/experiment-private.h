@@ -19,7 +19,6 @@ gboolean csim_path_is_known(const char *path);
 /* The path with "cluster." in front where it was left out; caller frees. */
 char *csim_path_whole(const char *path);
 GArray *csim_tests_read(CsimJson *object); /* an object of columns; never NULL */
-GArray *csim_tests_new(void);
 
 /* experiment-outputs.c */
 void csim_experiment_read_outputs(CsimExperiment *e, CsimJson *root);

@@ -51,7 +51,6 @@ typedef struct {
 
 typedef enum { CSIM_OUTPUT_TABLE, CSIM_OUTPUT_BEST, CSIM_OUTPUT_LINES, CSIM_OUTPUT_BARS, CSIM_OUTPUT_HEAT, CSIM_OUTPUT_SCALING, CSIM_OUTPUT_TORNADO, CSIM_OUTPUT_CDF, CSIM_OUTPUT_LINKS,
                CSIM_OUTPUT_MAP } CsimOutputKind;
-const char *csim_output_kind_name(CsimOutputKind kind);
 
 /* What a table or plot shows; columns are axis names and columns of the results (exp/results.h). */
 typedef struct {

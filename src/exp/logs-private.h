@@ -32,7 +32,6 @@ typedef struct {
 
 /* logs.c */
 CsimLogRun *log_open_run(LogReader *r); /* the open one, or a new one if that is closed or missing */
-void log_new_run(LogReader *r);         /* the next log_open_run makes a new one */
 CsimLoc log_here(const LogReader *r, const char *line, const char *at);
 
 /* logs-row.c: a piece of a line (changed in place) that may be a row, or part of one. */

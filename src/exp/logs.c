@@ -26,7 +26,7 @@ CsimLoc log_here(const LogReader *r, const char *line, const char *at) {
   return (CsimLoc){r->file, r->line, at ? (uint32_t)(at - line) + 1 : 0};
 }
 
-void log_new_run(LogReader *r) {
+static void log_new_run(LogReader *r) {
   r->run = NULL;
   r->closed = FALSE;
   r->n_pending = 0;

@@ -113,6 +113,11 @@ guint csim_run_n_rows(const CsimRun *run);            /* how many sizes there wi
 /* Computes row i. FALSE on error or interruption. */
 gboolean csim_run_row(CsimRun *run, guint i, CsimRow *out, GError **error);
 
+/* Words of a row's columns, "none" where one has no meaning. Static. */
+const char *csim_row_algo(const CsimRow *row);
+const char *csim_row_proto(const CsimRow *row);
+const char *csim_row_redop(const CsimRow *row);
+
 const char *csim_fidelity_name(CsimFidelity fidelity); /* "model", "flow", "packet" */
 
 #endif

@@ -1,4 +1,4 @@
-/* The defaults of a run: nccl-tests' where it has one. */
+/* The defaults of a run, nccl-tests' where it has one; words of its columns. */
 #include "exp/run.h"
 
 const char *csim_fidelity_name(CsimFidelity fidelity) {
@@ -21,3 +21,7 @@ void csim_run_spec_init(CsimRunSpec *spec) {
     .queue = CSIM_QUEUE_RADIX,
   };
 }
+
+const char *csim_row_algo(const CsimRow *row) { return row->n_channels ? csim_algo_name(row->choice.algo) : "none"; }
+const char *csim_row_proto(const CsimRow *row) { return row->n_channels ? csim_proto_name(row->choice.proto) : "none"; }
+const char *csim_row_redop(const CsimRow *row) { return csim_perf_has_op(row->coll) ? csim_op_name(row->op) : "none"; }

@@ -152,10 +152,10 @@ static void add_row(GString *out, const CsimRow *r) {
   csim_jsonw_member_int(out, "size_bytes", r->size_bytes);
   csim_jsonw_member_int(out, "count", r->count);
   csim_jsonw_member_string(out, "type", csim_type_name(r->type));
-  csim_jsonw_member_string(out, "redop", csim_perf_has_op(r->coll) ? csim_op_name(r->op) : "none");
+  csim_jsonw_member_string(out, "redop", csim_row_redop(r));
   csim_jsonw_member_int(out, "root", r->root);
-  csim_jsonw_member_string(out, "algo", r->n_channels ? csim_algo_name(r->choice.algo) : "none");
-  csim_jsonw_member_string(out, "proto", r->n_channels ? csim_proto_name(r->choice.proto) : "none");
+  csim_jsonw_member_string(out, "algo", csim_row_algo(r));
+  csim_jsonw_member_string(out, "proto", csim_row_proto(r));
   csim_jsonw_member_int(out, "channels", r->n_channels);
   csim_jsonw_member_int(out, "threads", r->choice.n_threads);
   csim_jsonw_member_number(out, "time_us", r->time_us);

@@ -51,6 +51,4 @@ struct CsimTargets {
   GPtrArray *ignored;               /* variables of a set that say nothing to a simulator */
 };
 
-gboolean csim_target_match(const TargetMatch *match, const CsimMeasuredSet *set);
-
 #endif

@@ -15,7 +15,7 @@ static guint gpus_per_node(const CsimMeasuredSet *set) {
   return set->n_nodes > 0 ? set->n_gpus / set->n_nodes : 0;
 }
 
-gboolean csim_target_match(const TargetMatch *match, const CsimMeasuredSet *set) {
+static gboolean is_match(const TargetMatch *match, const CsimMeasuredSet *set) {
   for (int f = 0; f < CSIM_N_FACTS; f++)
     for (guint i = 0; match->patterns[f] && i < match->patterns[f]->len; i++)
       if (!csim_words_match(set->facts[f], (const char *)g_ptr_array_index(match->patterns[f], i)))
@@ -28,7 +28,7 @@ static const TargetRule *first_match(const CsimTargets *targets, TargetList list
                                      const CsimMeasuredSet *set) {
   for (guint i = 0; i < targets->lists[list]->len; i++) {
     const TargetRule *rule = (const TargetRule *)g_ptr_array_index(targets->lists[list], i);
-    if (csim_target_match(&rule->match, set)) return rule;
+    if (is_match(&rule->match, set)) return rule;
   }
   return NULL;
 }
@@ -101,7 +101,7 @@ static void apply_settings(const CsimTargets *targets, const CsimMeasuredSet *se
                            Fabric *fabric) {
   for (guint i = 0; i < targets->lists[TARGETS_SETTINGS]->len; i++) {
     const TargetRule *rule = (const TargetRule *)g_ptr_array_index(targets->lists[TARGETS_SETTINGS], i);
-    if (!csim_target_match(&rule->match, set)) continue;
+    if (!is_match(&rule->match, set)) continue;
     for (guint k = 0; rule->variables && k < rule->variables->len; k++)
       put(out->variables, (const char *)g_ptr_array_index(rule->variables, k));
     for (guint k = 0; rule->constants && k < rule->constants->len; k++)

@@ -37,8 +37,5 @@ CsimGroup *csim_catalogue_group(CsimCatalogueBuild *build, const char *path); /*
 const CsimConstant *csim_catalogue_resolve(const CsimCatalogueBuild *build, const char *name);
 /* NULL-ended names that exist, explicit or inherited; sorted; free with g_strfreev. */
 char **csim_catalogue_names(const CsimCatalogueBuild *build);
-/* Sets value and unit from text with a unit or a bare number; FALSE and an error without place. */
-gboolean csim_constant_parse(CsimConstant *constant, const char *text, GError **error);
-const char *csim_unit_kind_name(CsimUnitKind kind); /* "time", "rate", "size", "number" */
 
 #endif

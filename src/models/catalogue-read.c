@@ -7,7 +7,7 @@
 
 /* --- values ------------------------------------------------------------------ */
 
-const char *csim_unit_kind_name(CsimUnitKind kind) {
+static const char *unit_kind_name(CsimUnitKind kind) {
   static const char *const names[] = {"time", "rate", "size", "number"};
   return names[kind];
 }
@@ -35,7 +35,8 @@ static gboolean parse_number(const char *text, double *out, GError **error) {
   return FALSE;
 }
 
-gboolean csim_constant_parse(CsimConstant *constant, const char *text, GError **error) {
+/* Sets value and unit from text with a unit or a bare number; FALSE and an error without place. */
+static gboolean parse_constant(CsimConstant *constant, const char *text, GError **error) {
   constant->unit = kind_of_text(text);
   switch (constant->unit) {
   case CSIM_UNIT_TIME:
@@ -66,7 +67,7 @@ static void read_value(CsimJson *entry, CsimConstant *constant) {
   if (type != CSIM_JSON_TEXT && type != CSIM_JSON_NUMBER)
     csim_json_error(value, CSIM_ERROR_SCHEMA,
                     "a constant's value is a number or a text with a unit, e.g. 620ns");
-  else if (!csim_constant_parse(constant, csim_json_text_of(value), &error))
+  else if (!parse_constant(constant, csim_json_text_of(value), &error))
     csim_json_error(value, CSIM_ERROR_VALUE, "%s", error->message);
 }
 
@@ -149,7 +150,7 @@ static void unknown_name(CsimCatalogueBuild *build, const char *name, CsimLoc lo
 static gboolean same_unit(CsimCatalogueBuild *build, const CsimConstant *old, const CsimConstant *new) {
   if (old->unit == new->unit) return TRUE;
   csim_diag_add(build->diag, CSIM_FINDING_ERROR, CSIM_ERROR_VALUE, new->loc, "'%s' is a %s, not a %s",
-                new->name, csim_unit_kind_name(old->unit), csim_unit_kind_name(new->unit));
+                new->name, unit_kind_name(old->unit), unit_kind_name(new->unit));
   return FALSE;
 }
 
@@ -207,7 +208,7 @@ void csim_catalogue_set(CsimCatalogueBuild *build, const char *assignment) {
   constant->loc = place;
   constant->confidence = CSIM_CONF_ASSUMED;
   constant->source = g_intern_static_string("--set");
-  if (csim_constant_parse(constant, equals + 1, &error)) {
+  if (parse_constant(constant, equals + 1, &error)) {
     lay_over(build, constant);
     return;
   }

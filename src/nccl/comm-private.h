@@ -104,8 +104,5 @@ void csim_comm_p2p_setup(CsimComm *c);
 /* comm-notes.c: findings about the finished communicator. sharp: the fabric is said to reduce. */
 void csim_comm_notes(const CsimComm *c, gboolean sharp, CsimDiag *diag);
 
-/* The graph's order and NICs on a node for a runtime channel: search channel (odd nodes swap pairs where
- * rings cross rails). */
-int csim_comm_ring_channel(const CsimComm *c, int node, int channel);
 
 #endif

@@ -146,7 +146,9 @@ char *csim_comm_graph_xml(const CsimComm *c) {
 
 /* ---- Rings ---- */
 
-int csim_comm_ring_channel(const CsimComm *c, int node, int channel) {
+/* The graph's order and NICs on a node for a runtime channel: search channel (odd nodes swap pairs where
+ * rings cross rails). */
+static int ring_channel(const CsimComm *c, int node, int channel) {
   int search = c->base[channel] % c->n_search_channels;
   gboolean cross = c->node[node].cls->graph[CSIM_GRAPH_RING].cross_nic == 2;
   gboolean swap = cross && c->n_search_channels % 2 == 0 && node % 2 == 1;
@@ -157,7 +159,7 @@ int csim_comm_ring_channel(const CsimComm *c, int node, int channel) {
 static int node_order_position(const CsimComm *c, int channel, int rank) {
   CsimCommSpot at = csim_comm_spot(c, rank);
   const CsimCommClass *cls = c->node[at.node].cls;
-  int k = csim_comm_ring_channel(c, at.node, channel);
+  int k = ring_channel(c, at.node, channel);
   return c->node[at.node].ring_offset + cls->ring_pos[k * cls->n_gpus + at.gpu];
 }
 
@@ -170,7 +172,7 @@ int csim_comm_ring_rank_at(const CsimComm *c, int channel, int position) {
   int at = (position + node_order_position(c, channel, 0)) % c->info.n_ranks;
   int node = (int)c->position_node[at];
   const CsimCommClass *cls = c->node[node].cls;
-  int k = csim_comm_ring_channel(c, node, channel);
+  int k = ring_channel(c, node, channel);
   int gpu = cls->graph[CSIM_GRAPH_RING].intra[k * cls->n_gpus + at - c->node[node].ring_offset];
   return csim_comm_rank(&c->node[node], gpu);
 }

@@ -34,8 +34,6 @@ static inline CsimTopoNode *csim_paths_node(const CsimPaths *p, CsimNodeType t, 
   return csim_system_node(p->system, t, i);
 }
 
-/* Breadth-first from `base` to all nodes (paths.c); FALSE with paths->error set. */
-gboolean csim_paths_search(CsimPaths *p, const CsimTopoNode *base);
 /* What NCCL changes after the search: P2P and GDR that may not be used, P2C, PXN (paths-edit.c). */
 gboolean csim_paths_edit(CsimPaths *p);
 /* Fills the tables of answers (paths-rules.c). */

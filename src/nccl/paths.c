@@ -87,7 +87,8 @@ static void add_once(GPtrArray *list, CsimTopoNode *node) {
   if (!g_ptr_array_find(list, node, NULL)) g_ptr_array_add(list, node);
 }
 
-gboolean csim_paths_search(CsimPaths *p, const CsimTopoNode *base) {
+/* Breadth-first from `base` to all nodes; FALSE with paths->error set. */
+static gboolean search_from(CsimPaths *p, const CsimTopoNode *base) {
   g_autoptr(GPtrArray) level = g_ptr_array_new(), next = g_ptr_array_new();
   CsimPath *self = csim_paths_at(p, base, base);
   self->type = CSIM_PATH_LOC;
@@ -133,7 +134,7 @@ CsimPaths *csim_paths_new(const CsimSystem *system, const CsimPathContext *conte
   number_nodes(p);
   for (guint b = 0; b < G_N_ELEMENTS(bases); b++)
     for (guint i = 0; i < csim_paths_n(p, bases[b]); i++)
-      if (!csim_paths_search(p, csim_paths_node(p, bases[b], i))) return p;
+      if (!search_from(p, csim_paths_node(p, bases[b], i))) return p;
   if (csim_paths_edit(p)) csim_paths_remember(p);
   return p;
 }

@@ -53,11 +53,8 @@ void csim_tuning_input(const CsimComm *comm, CsimTuneInput *out);
 /* csim_nccl_env_check_comm on plain numbers; nvls: NVLS is available. */
 void csim_env_check_input(const CsimNcclEnv *env, const CsimTuneInput *in, gboolean nvls, CsimDiag *diag);
 
-/* Which search result serves an algorithm (CSIM_GRAPH_*). */
-int csim_tune_graph_of(CsimAlgo algo);
 /* Fill parts of t; t->in must be set. */
 void csim_tune_fill_table(CsimTuning *t, const CsimNcclEnv *env);
-void csim_tune_fill_threads(CsimTuning *t, const CsimNcclEnv *env);
 void csim_tune_fill_buffers(CsimTuning *t, const CsimNcclEnv *env);
 void csim_tune_fill_p2p(CsimTuning *t, const CsimNcclEnv *env);
 

@@ -57,7 +57,8 @@ static gboolean is_collnet(CsimAlgo algo) {
   return algo == CSIM_ALGO_COLLNET_DIRECT || algo == CSIM_ALGO_COLLNET_CHAIN;
 }
 
-int csim_tune_graph_of(CsimAlgo algo) {
+/* Which search result serves an algorithm (CSIM_GRAPH_*). */
+static int graph_of(CsimAlgo algo) {
   static const int graph[CSIM_N_ALGOS] = {
       CSIM_GRAPH_TREE, CSIM_GRAPH_RING, CSIM_GRAPH_COLLNET_DIRECT, CSIM_GRAPH_COLLNET_CHAIN, CSIM_GRAPH_NVLS,
       CSIM_GRAPH_NVLS, CSIM_GRAPH_TREE};
@@ -265,7 +266,7 @@ static gboolean allowed(const Cell *c, const CsimNcclEnv *env) {
 /* An entry that does not exist stays 0/0; one that is switched off keeps its latency, as in NCCL's printed table. */
 static void fill_entry(CsimTuning *t, Cell *c, const CsimNcclEnv *env) {
   CsimTuneEntry *entry = &t->entry[c->func][c->algo][c->proto];
-  c->g = &t->in.graph[csim_tune_graph_of(c->algo)];
+  c->g = &t->in.graph[graph_of(c->algo)];
   if (!exists(c, pat_enabled(c->in, env))) return;
   entry->lat = latency(c);
   entry->bw = allowed(c, env) ? algorithm_bw(c) : 0;

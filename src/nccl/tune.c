@@ -54,7 +54,7 @@ static void override_thresholds(CsimTuning *t, const CsimNcclEnv *env) {
     if (v[i] >= 0) t->threshold[i / CSIM_N_PROTOS][i % CSIM_N_PROTOS] = (int)MIN(v[i], G_MAXINT);
 }
 
-void csim_tune_fill_threads(CsimTuning *t, const CsimNcclEnv *env) {
+static void fill_threads(CsimTuning *t, const CsimNcclEnv *env) {
   fill_max_threads(t, env);
   if (t->in.n_ranks <= 1) return;
   for (int a = 0; a < CSIM_N_ALGOS; a++) {
@@ -72,7 +72,7 @@ CsimTuning *csim_tuning_from_input(const CsimTuneInput *in, const CsimComm *comm
   t->in = *in;
   t->comm = comm;
   csim_tune_fill_table(t, env);
-  csim_tune_fill_threads(t, env);
+  fill_threads(t, env);
   csim_tune_fill_buffers(t, env);
   csim_tune_fill_p2p(t, env);
   return t;

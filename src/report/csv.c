@@ -28,4 +28,4 @@ static void row(GString *out, const CsimReport *report, const CsimRow *r) {
   g_string_append(out, "\r\n");
 }
 
-const CsimReportFormat csim_report_csv = {"csv", "one line a size, for spreadsheets and scripts", begin, row, NULL};
+const CsimReportFormat csim_report_csv = {begin, row, NULL};

@@ -98,4 +98,4 @@ static void end(GString *out, const CsimReport *report) {
   g_string_append(out, "}\n");
 }
 
-const CsimReportFormat csim_report_json = {"json", "one object with rows, statistics and warnings", NULL, NULL, end};
+const CsimReportFormat csim_report_json = {NULL, NULL, end};

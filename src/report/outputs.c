@@ -111,7 +111,7 @@ static void best_rows(GString *out, const CsimOutput *o, const CsimPivot *p) {
   }
 }
 
-void csim_output_table(const CsimOutput *o, const CsimTable *rows, GString *out) {
+static void output_table(const CsimOutput *o, const CsimTable *rows, GString *out) {
   g_autoptr(GArray) selected = csim_table_select(rows, o->where);
   g_autoptr(CsimPivot) p = csim_pivot_new(rows, selected, o->x, o->series, o->value);
   append_heading(out, o);
@@ -146,7 +146,7 @@ static gboolean write_file(const char *folder, const char *name, const GString *
 
 static gboolean write_table(const CsimOutput *o, const CsimTable *rows, const char *folder, GString *text, GError **error) {
   g_autoptr(GString) own = g_string_new(NULL), csv = g_string_new(NULL);
-  csim_output_table(o, rows, own);
+  output_table(o, rows, own);
   g_string_append_len(text, own->str, (gssize)own->len);
   if (!o->file) return TRUE;
   if (g_str_has_suffix(o->file, ".csv")) pivot_to_csv(o, rows, csv);

@@ -12,9 +12,8 @@
  * links: rows of links.csv, or NULL. CSIM_ERROR_UNSUPPORTED without gnuplot, CSIM_ERROR_IO, CSIM_ERROR_VALUE for a plot with nothing in it. */
 gboolean csim_outputs_write(const CsimExperiment *e, const CsimTable *rows, const CsimTable *links, const char *folder, GString *text, GError **error);
 
-/* One plot, and one table. */
+/* One plot. */
 gboolean csim_output_plot(const CsimExperiment *e, const CsimOutput *o, const CsimTable *rows, const CsimTable *links, const char *folder, GError **error);
-void csim_output_table(const CsimOutput *o, const CsimTable *rows, GString *out);
 
 /* "time (us)" and so on; a column without a known unit is its own name. */
 const char *csim_column_label(const char *column);

@@ -1,7 +1,7 @@
 /*
  * report/report.h - result rows in, text out: table, CSV, JSON, explanation.
  *
- * Used by: cli, lib. A form is a row of a table (formats.c): what it writes before the rows, for each row as it is ready,
+ * Used by: cli, lib. A form is what it writes before the rows, for each row as it is ready,
  * and after the last. Everything is appended to a GString; nothing here prints.
  */
 #ifndef CSIM_REPORT_REPORT_H
@@ -18,24 +18,14 @@ typedef struct {
 } CsimReport;
 
 typedef struct {
-  const char *name, *summary;
   void (*begin)(GString *out, const CsimReport *report);
   void (*row)(GString *out, const CsimReport *report, const CsimRow *row);
   void (*end)(GString *out, const CsimReport *report);
 } CsimReportFormat; /* each function may be NULL: writes nothing then */
 
 extern const CsimReportFormat csim_report_table, csim_report_csv, csim_report_json;
-/* By name ("table", "csv", "json"); NULL if there is none. */
-const CsimReportFormat *csim_report_format(const char *name);
 
 /* Share of time by stage and the binding link of each row, as text. */
 void csim_report_explain(GString *out, const CsimReport *report);
-
-/* Words of the columns: "none" and so on where a column has no meaning for the row. */
-const char *csim_row_algo(const CsimRow *row);
-const char *csim_row_proto(const CsimRow *row);
-const char *csim_row_redop(const CsimRow *row);
-/* Mean busbw over the rows, GB/s; 0 without rows. */
-double csim_report_mean_busbw(const CsimReport *report);
 
 #endif

@@ -42,7 +42,8 @@ static void spine_name(const CsimFabric *f, const Cable *c, const char *plane, c
   else g_snprintf(out, size, "%sspine%u", plane, c->spine);
 }
 
-void csim_fabric_cable_ends(const CsimFabric *f, guint cable, char *a, char *b, gsize size) {
+/* The switches at its ends, "leaf3" and "spine1"; with several planes "plane0/leaf3". */
+static void cable_ends(const CsimFabric *f, guint cable, char *a, char *b, gsize size) {
   if (f->graph != NULL) {
     guint from, to;
     csim_mesh_cable(f->graph, cable, &from, &to, NULL);
@@ -76,7 +77,7 @@ static guint number_among(const CsimMesh *g, guint cable) {
 
 char *csim_fabric_cable_name(const CsimFabric *f, guint cable) {
   char a[CSIM_SWITCH_NAME], b[CSIM_SWITCH_NAME];
-  csim_fabric_cable_ends(f, cable, a, b, sizeof a);
+  cable_ends(f, cable, a, b, sizeof a);
   if (f->graph != NULL) return g_strdup_printf("%s-%s.%u", a, b, number_among(f->graph, cable));
   const char *to = strrchr(b, '/');
   Cable c = cable_of(f, cable);
@@ -168,14 +169,14 @@ static gboolean break_switch(CsimFabric *f, const CsimFault *fault, GError **err
   guint hits = kill_leaves(f, fault->at), n = csim_fabric_n_cables(f);
   char a[CSIM_SWITCH_NAME], b[CSIM_SWITCH_NAME];
   for (guint i = 0; i < n; i++) {
-    csim_fabric_cable_ends(f, i, a, b, sizeof a);
+    cable_ends(f, i, a, b, sizeof a);
     if (!is_end(fault->at, a) && !is_end(fault->at, b)) continue;
     f->health[i] = 0;
     hits++;
   }
   if (hits > 0) return TRUE;
   if (n == 0) return csim_fault_fail(fault, error, CSIM_ERROR_REFERENCE, "no switch '%.60s' in this fabric; allowed: leaf0", fault->at);
-  csim_fabric_cable_ends(f, 0, a, b, sizeof a);
+  cable_ends(f, 0, a, b, sizeof a);
   return csim_fault_fail(fault, error, CSIM_ERROR_REFERENCE, "no switch '%.60s' in this fabric; allowed: such as %s and %s, with * and ?", fault->at, a, b);
 }
 

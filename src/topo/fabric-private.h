@@ -31,9 +31,8 @@ static inline gboolean fabric_leaf_dead(const CsimFabric *f, guint plane, guint 
 
 typedef struct { guint leaf, port; } FabricPort;
 FabricPort fabric_port(const CsimFabric *f, CsimEndpoint e);
-/* Left of a trunk: of a leaf's uplinks, or of a pod's spines to the cores; payload bytes/s over all planes. */
+/* Left of the trunk of a leaf's uplinks; payload bytes/s over all planes. */
 double fabric_leaf_trunk(const CsimFabric *f, guint leaf);
-double fabric_pod_trunk(const CsimFabric *f, guint pod);
 
 /* fabric-ways.c */
 gboolean fabric_tree_path(const CsimFabric *f, CsimEndpoint from, CsimEndpoint to, uint32_t flow_hash, CsimFabricPath *path, GError **error);

@@ -162,7 +162,7 @@ double fabric_leaf_trunk(const CsimFabric *f, guint leaf) {
   return sum * (double)f->cable;
 }
 
-double fabric_pod_trunk(const CsimFabric *f, guint pod) {
+static double pod_trunk(const CsimFabric *f, guint pod) {
   double sum = 0;
   if (f->health == NULL) return (double)f->planes * f->spines * f->core_up * (double)f->cable;
   for (guint p = 0; p < f->planes; p++)
@@ -179,7 +179,7 @@ CsimRate csim_fabric_link_rate(const CsimFabric *f, guint link) {
     csim_mesh_cable(f->graph, cable, NULL, NULL, &rate);
     return MAX((CsimRate)((double)rate * fabric_health(f, cable)), 1);
   }
-  if (fabric_is_adaptive(f)) return MAX((CsimRate)(cable < f->leaves ? fabric_leaf_trunk(f, cable) : fabric_pod_trunk(f, cable - f->leaves)), 1);
+  if (fabric_is_adaptive(f)) return MAX((CsimRate)(cable < f->leaves ? fabric_leaf_trunk(f, cable) : pod_trunk(f, cable - f->leaves)), 1);
   if (cable >= cables) return f->endpoint_rate / f->planes;
   return MAX((CsimRate)((double)f->cable * fabric_health(f, cable)), 1);
 }

@@ -91,8 +91,6 @@ guint csim_fabric_leaf(const CsimFabric *f, CsimEndpoint endpoint);
 /* --- faults (fabric-faults.c) --- */
 guint csim_fabric_n_cables(const CsimFabric *f);
 char *csim_fabric_cable_name(const CsimFabric *f, guint cable); /* "leaf3-spine1.0"; caller frees */
-/* The switches at its ends, "leaf3" and "spine1"; with several planes "plane0/leaf3". */
-void csim_fabric_cable_ends(const CsimFabric *f, guint cable, char *a, char *b, gsize size);
 #define CSIM_SWITCH_NAME 80
 /* Puts the cluster's faults of links and switches in. seed: for random ones without a seed. */
 gboolean csim_fabric_break(CsimFabric *f, const CsimCluster *cluster, uint64_t seed, GError **error);
