@@ -110,12 +110,6 @@ GArray *csim_tests_read(CsimJson *object) {
 
 /* --- values of an axis ------------------------------------------------------------------- */
 
-static void clear_setting(gpointer data) {
-  CsimSetting *s = (CsimSetting *)data;
-  g_free(s->path);
-  cJSON_Delete(s->value);
-}
-
 static void free_value(gpointer data) {
   CsimAxisValue *value = (CsimAxisValue *)data;
   g_free(value->label);
@@ -127,8 +121,7 @@ static CsimAxisValue *value_new(CsimAxis *axis, char *label, CsimLoc loc) {
   CsimAxisValue *value = g_new0(CsimAxisValue, 1);
   value->label = label;
   value->loc = loc;
-  value->sets = g_array_new(FALSE, FALSE, sizeof(CsimSetting));
-  g_array_set_clear_func(value->sets, clear_setting);
+  value->sets = csim_settings_new();
   g_ptr_array_add(axis->values, value);
   return value;
 }

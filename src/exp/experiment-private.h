@@ -12,6 +12,8 @@ cJSON *csim_json_copy(CsimJson *value);
 /* As tables show it: a text itself, "default" for null, else JSON in one line. Caller frees. */
 char *csim_json_label(const cJSON *value);
 
+GArray *csim_settings_new(void); /* of CsimSetting, which it owns */
+
 /* experiment-axes.c. Findings go to the document's diag. */
 void csim_experiment_read_axes(CsimExperiment *e, CsimJson *root);
 /* TRUE if a path can be one: a run's key, env., set., cluster. and its short forms. */

@@ -14,7 +14,7 @@ static void clear_setting(gpointer data) {
   cJSON_Delete(s->value);
 }
 
-static GArray *settings_new(void) {
+GArray *csim_settings_new(void) {
   GArray *settings = g_array_new(FALSE, FALSE, sizeof(CsimSetting));
   g_array_set_clear_func(settings, clear_setting);
   return settings;
@@ -43,7 +43,7 @@ static CsimExperiment *experiment_new(const char *path, const char *folder) {
   CsimExperiment *e = g_new0(CsimExperiment, 1);
   e->path = g_strdup(path);
   e->folder = g_strdup(folder);
-  e->base = settings_new();
+  e->base = csim_settings_new();
   e->axes = g_ptr_array_new_with_free_func(free_axis);
   e->only = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
   e->skip = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);

@@ -55,8 +55,8 @@ static void test_columns(void) {
 
 int main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/exp/perf/factors", test_factors);
-  g_test_add_func("/exp/perf/sizes", test_sizes);
-  g_test_add_func("/exp/perf/columns", test_columns);
+  g_test_add_func("/perf/factors", test_factors);
+  g_test_add_func("/perf/sizes", test_sizes);
+  g_test_add_func("/perf/columns", test_columns);
   return g_test_run();
 }
