@@ -152,7 +152,9 @@ static gboolean set_shm(CsimExec *x, Conn *c, CsimGpuRef from, CsimGpuRef to, GE
   c->n_tx_links = (uint8_t)exec_add_route(x, &up);
   c->rx_links = x->links->len;
   c->n_rx_links = (uint8_t)exec_add_route(x, &down);
-  c->latency = up.latency + down.latency;
+  c->latency = up.latency; /* the way down and its request are the receiver's load */
+  if (x->choice.proto == CSIM_PROTO_SIMPLE) return TRUE;
+  for (guint i = 0; i < c->n_rx_links; i++) g_array_index(x->links, CsimFlowLink, c->rx_links + i).weight *= (float)x->shm_model.ll_read;
   return TRUE;
 }
 
@@ -174,12 +176,29 @@ gboolean exec_set_net_buffers(CsimExec *x, Conn *c, const CsimConn *how, CsimGpu
   return TRUE;
 }
 
-/* What the queue pairs (or the TCP stream) of one connection carry; messages rotate over the queue pairs (NCCL 2.30, transport/net_ib). */
+/* Queue pairs of one connection; messages rotate over them (NCCL 2.30, transport/net_ib). */
+static int64_t n_streams(const CsimExec *x) {
+  if (!csim_net_has_queue_pairs(&x->net_model)) return 1;
+  return CLAMP(csim_nccl_env_int(x->spec.env, "NCCL_IB_QPS_PER_CONNECTION", 1), 1, 128);
+}
+
+/* Send and receive have a window of their own (net.c), which a queue pair's pace is part of. */
+static gboolean paced_by_stream(const CsimExec *x) {
+  if (x->net_model.stream_rate <= 0) return FALSE;
+  return x->choice.algo != CSIM_ALGO_P2P || !csim_net_has_queue_pairs(&x->net_model);
+}
+
 static CsimRate stream_rate(const CsimExec *x) {
-  const CsimNetModel *net = &x->net_model;
-  if (net->stream_rate <= 0) return INT64_MAX;
-  int64_t streams = csim_net_has_queue_pairs(net) ? csim_nccl_env_int(x->spec.env, "NCCL_IB_QPS_PER_CONNECTION", 1) : 1;
-  return net->stream_rate * CLAMP(streams, 1, 128);
+  return paced_by_stream(x) ? x->net_model.stream_rate * n_streams(x) : INT64_MAX;
+}
+
+/* Where the port routes adaptively, NCCL writes the data of larger messages apart from the notice that they are there, and packets of the two may not pass
+ * each other: a queue pair goes on when the data are acknowledged (NCCL 2.30, transport/net_ib). Of several queue pairs, others send meanwhile. */
+static CsimTime ack_time(const CsimExec *x, CsimTime latency) {
+  gboolean ib = g_str_equal(x->net_model.transport, "ib");
+  int64_t adaptive = csim_nccl_env_int(x->spec.env, "NCCL_IB_ADAPTIVE_ROUTING", -2);
+  if (!csim_net_has_queue_pairs(&x->net_model) || !paced_by_stream(x)) return 0;
+  return (adaptive == -2 ? ib : adaptive != 0) ? 2 * latency / n_streams(x) : 0;
 }
 
 /* What a message reaches alone. A flow that says so keeps the solver from looking beyond links that it does not share. */
@@ -236,10 +255,13 @@ static gboolean set_wire(CsimExec *x, Net *n, const CsimConn *how, CsimGpuRef tx
       n->cap = w.cap;
     }
     n->latency = MAX(n->latency, near + between + far);
+    w.cap = MIN(w.cap, stream_rate(x) / x->n_qps);
     w.next = x->qp_split ? 0 : qp;
     if (n->n_qps > 1) g_array_append_val(x->ways, w);
   }
-  n->stream_cap = MIN(n->cap, stream_rate(x));
+  n->cap = MIN(n->cap, stream_rate(x));
+  n->ack = ack_time(x, n->latency);
+  n->ack_above = csim_nccl_env_int(x->spec.env, "NCCL_IB_AR_THRESHOLD", 8192);
   return !x->packets || exec_packets_connect(x, out, in, index, near, far, error);
 }
 

@@ -18,7 +18,7 @@ static double block_fraction(int threads, int full) {
 }
 
 void csim_cost_init(CsimCost *cost, const CsimGpuModel *gpu, const CsimShmModel *shm, CsimColl coll, CsimAlgo algo, CsimProto proto, int threads,
-                    CsimBytes buffer_bytes, gboolean host_memory) {
+                    CsimBytes buffer_bytes) {
   gboolean byte_typed = coll == CSIM_COLL_ALL_GATHER || coll == CSIM_COLL_BROADCAST;
   *cost = (CsimCost){.gpu = gpu, .warps = MAX(1, threads / WARP), .thread_factor = 1, .spills_l2 = buffer_bytes > gpu->l2_bytes};
   if (algo == CSIM_ALGO_NVLS || algo == CSIM_ALGO_NVLS_TREE) {
@@ -32,7 +32,7 @@ void csim_cost_init(CsimCost *cost, const CsimGpuModel *gpu, const CsimShmModel 
     cost->start = cost->ll->t0 + (CsimTime)(f * (double)cost->ll->t0_threads);
     cost->lat = cost->ll->lat + (CsimTime)(f * (double)cost->ll->lat_threads);
   }
-  if (host_memory) cost->start += shm->t0;
+  cost->host_load = shm->load;
 }
 
 void csim_cost_set_nvls(CsimCost *cost, CsimRate port, int local_ranks, int heads, int channels) {
@@ -92,6 +92,7 @@ static void simple_cost(const CsimCost *cost, const CsimOp4Cost *op, CsimOpCost 
   const CsimGpuSimple *s = &cost->gpu->simple;
   out->overhead = op->role == CSIM_ROLE_P2P_COPY ? 0 : op->bytes > 0 ? s->o : s->o_empty; /* a copy is one loop, whatever its chunks */
   if (visits_heads(op->role)) out->overhead /= op->group;
+  if (op->from_host && op->bytes > 0) out->overhead += cost->host_load;
   double ps = csim_gpu_simple_ps_per_byte(s, op->n_sources, op->n_local, op->n_remote) / cost->thread_factor;
   if (op->role == CSIM_ROLE_TREE_ROOT) ps /= s->tree_root;
   if (is_chain(op->role) && s->group_share >= 1) ps /= CHAIN_SHARE; /* else the two share a link */
@@ -113,13 +114,14 @@ static void ll_cost(const CsimCost *cost, const CsimOp4Cost *op, CsimOpCost *out
   if (k <= 8) k = ceil(k);
   double units = op->n_sources + op->n_local + op->n_remote;
   double issue = (double)ll->per_warp * units / 2;
-  double t = MAX(k * (double)ll->a, (double)ll->a + issue * warp_iterations);
+  double round = (double)(ll->a + (op->from_host ? cost->host_load : 0));
+  double t = MAX(k * round, round + issue * warp_iterations);
   if (op->n_local + op->n_remote >= 2) t *= ll->two_dst;
   if (op->receives_only) t *= ll->recv;
   if (op->reads_user && cost->spills_l2) t += k * (double)ll->l2_miss;
   out->overhead = k <= 1 ? ll->o_one : ll->o;
   out->duration = op->bytes > 0 ? (CsimTime)ceil(t) : 0;
-  out->sm_ps = ll->group_share < 1 ? issue / (double)ll->line_bytes : 0;
+  out->sm_ps = ll->group_share < 1 ? issue / ((double)ll->line_bytes * ll->wire_factor) : 0;
 }
 
 void csim_cost_op(const CsimCost *cost, const CsimOp4Cost *op, CsimOpCost *out) {

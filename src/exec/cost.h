@@ -16,6 +16,7 @@ typedef struct {
   const CsimGpuLl *ll;     /* NULL for Simple */
   CsimTime start;          /* kernel start to first operation */
   CsimTime lat;            /* LL, LL128: flag one way for this block size */
+  CsimTime host_load;      /* what a load from shared host memory takes longer than one from own memory */
   double thread_factor;    /* Simple: (threads/512)^scale */
   int warps;               /* of the whole block */
   double nvls_ps;          /* NVLS: ps a byte of a head's operation */
@@ -25,13 +26,12 @@ typedef struct {
 typedef struct {
   CsimTime overhead;       /* before the data move: wait, barrier, fill */
   CsimTime duration;       /* of the data, were the lane alone on its block and links */
-  double sm_ps;            /* ps of the whole block's time that one byte takes; shared blocks add these up to 1e12 ps/s */
+  double sm_ps;            /* ps of the whole block's time that one byte takes (with its flags, LL and LL128); shared blocks add these up to 1e12 ps/s */
 } CsimOpCost;
 
-/* threads: of the block without NCCL's extra synchronisation warps. buffer_bytes: send + receive buffer of a rank. host_memory: some
- * connection of the kernel goes through shared host memory. */
+/* threads: of the block without NCCL's extra synchronisation warps. buffer_bytes: send + receive buffer of a rank. */
 void csim_cost_init(CsimCost *cost, const CsimGpuModel *gpu, const CsimShmModel *shm, CsimColl coll, CsimAlgo algo, CsimProto proto, int threads,
-                    CsimBytes buffer_bytes, gboolean host_memory);
+                    CsimBytes buffer_bytes);
 
 /*
  * NVLS (models/gpu.h). A head reads a chunk of every GPU of its node and the switch hands it the sum: each port out carries the chunk once, the head's in
@@ -46,6 +46,7 @@ typedef struct {
   CsimRole role;
   int n_sources, n_local, n_remote;
   gboolean reads_user, receives_only;
+  gboolean from_host; /* received data lie in shared host memory */
   int group; /* scatter and gather: heads that one NCCL operation serves, each of which is an operation here; else 1 */
   gboolean first_of_group;
   int pairs; /* send/recv: works that share the block, half its lanes (a copy is one of them) */

@@ -76,7 +76,7 @@ typedef struct {
 
   CsimTime spent[SPENT_N];
   CsimTime flow_end;         /* LANE_DRAIN: when the operation ended but for the sender's last byte */
-  CsimRate cap;              /* the operation's bytes in its duration, as cost_bytes */
+  CsimRate cap;              /* what the operation sends over links in its duration, as cost_bytes */
   CsimPlanCursor cursor;
   uint64_t padding[6];
 } Lane;
@@ -91,7 +91,9 @@ typedef struct {
   uint16_t n_links;
   uint32_t flow_hint;          /* csim_fluid_start_at's */
   gboolean flowing, loopback;  /* loopback: sockets inside a host, no wire */
-  CsimRate cap, stream_cap;    /* of one message alone; stream_cap: of those that one stream (queue pair, TCP connection) holds back */
+  CsimRate cap;                /* of one message alone, with what its stream (queue pairs, TCP connection) reaches */
+  CsimTime ack, wire_free;     /* from a message's end until the next may follow, if it has more than ack_above bytes; when that is */
+  CsimBytes ack_above;
   uint32_t posted, queued, posting, sent, wire, arrived, granted; /* operations that have passed each stage */
   CsimTime latency;            /* NIC to NIC */
   CsimTime flush;              /* receiver's GDR flush, 0 if none */
@@ -116,6 +118,7 @@ typedef struct {
   gboolean busy;
   uint32_t flow_hint;          /* csim_fluid_start_at's */
   uint32_t next;               /* message that it sends, or will */
+  CsimTime free;               /* from when on it may */
   CsimRate cap;
 } Way;
 
@@ -243,9 +246,6 @@ void exec_look_ahead(void *owner, const CsimForeseen *events, guint n);
 void exec_net_post(CsimExec *x, uint32_t net, CsimTime kernel_done, CsimBytes wire_bytes);
 void exec_net_consumed(CsimExec *x, uint32_t net, CsimTime kernel_done);
 void exec_net_event(CsimExec *x, const CsimEvent *event);
-static inline CsimRate exec_net_cap(const CsimExec *x, const Net *n, CsimBytes bytes) {
-  return bytes >= x->net_model.stream_from ? n->stream_cap : n->cap;
-}
 void exec_net_hand_out(CsimExec *x); /* fills Rank.hand_out, once nets are built */
 
 /* packets.c: NULL x->packets at other fidelities. */

@@ -148,12 +148,6 @@ static int iterations_to_settle(const CsimExec *x, CsimColl coll) {
   return rooted ? ITERATIONS_CHAIN : ITERATIONS_TREE;
 }
 
-static gboolean uses_host_memory(const CsimExec *x) {
-  for (uint32_t i = 0; i < x->n_conns; i++)
-    if (x->conns[i].kind == CSIM_CONN_SHM) return TRUE;
-  return FALSE;
-}
-
 static void start_kernels(CsimExec *x) {
   for (uint32_t r = 0; r < x->n_ranks; r++) {
     Rank *rank = &x->ranks[r];
@@ -309,7 +303,7 @@ static gboolean build(CsimExec *x, const CsimCall *call, GError **error) {
   exec_trace_begin(x);
   for (guint i = 0; i < x->gpus->len; i++)
     csim_cost_init(&x->costs[i], &g_array_index(x->gpus, CsimGpuModel, i), &x->shm_model, call->coll, x->choice.algo, x->choice.proto,
-                   x->choice.n_threads, buffer_bytes(x, call), uses_host_memory(x));
+                   x->choice.n_threads, buffer_bytes(x, call));
   return set_nvls_costs(x, csim_plan_spec(x->plan)->n_channels, error);
 }
 

@@ -306,6 +306,7 @@ static void op_shape(CsimExec *x, const Lane *l, CsimOp4Cost *op) {
   *op = (CsimOp4Cost){.role = l->role, .n_sources = (int)n_recv + src, .n_local = dst, .reads_user = src,
                       .receives_only = !src && n_send == 0, .group = MAX(1, MAX(l->n_recv, l->n_send)), .first_of_group = l->send_peer <= 0,
                       .pairs = (int)x->blocks[l->block].n_lanes / 2, .part = (l->flags & CSIM_PRIM_PART) != 0, .bytes = l->bytes};
+  for (guint i = 0; i < n_recv; i++) op->from_host |= conn_at(x, r0 + i)->kind == CSIM_CONN_SHM;
   for (guint i = 0; i < n_send; i++) {
     /* A network buffer lies in the GPU's own memory unless the kernel's stores leave the GPU (host staging, PXN). */
     const Conn *c = &x->conns[tx[i]];
@@ -326,12 +327,18 @@ static gboolean crosses_links(CsimExec *x, const Lane *l) {
   return FALSE;
 }
 
+/* Flags and data of LL and LL128 cross links together. */
+static CsimBytes wire_bytes(const CsimCost *cost, CsimBytes bytes) {
+  return cost->ll ? (CsimBytes)((double)bytes * cost->ll->wire_factor) : bytes;
+}
+
 static void start_flow(CsimExec *x, uint32_t lane, Lane *l) {
   CsimFlowLink buf[CSIM_FLUID_MAX_LINKS];
   const CsimFlowLink *links;
   guint n = op_links(x, l, buf, &links);
   set_state(x, l, LANE_FLOWING);
-  csim_fluid_start_at(x->fluid, l->start, &l->flow_hint, links, n, l->bytes, l->cap, x->handler, EV_LANE_FLOW, lane, 0);
+  CsimBytes bytes = wire_bytes(&x->costs[l->gpu], l->bytes);
+  csim_fluid_start_at(x->fluid, l->start, &l->flow_hint, links, n, bytes, l->cap, x->handler, EV_LANE_FLOW, lane, 0);
 }
 
 /* Most operations are like the one before them. */
@@ -344,7 +351,7 @@ static void take_cost(CsimExec *x, Lane *l, const CsimCost *cost) {
   l->overhead = c.overhead;
   l->duration = c.duration;
   l->sm_ps = (float)c.sm_ps;
-  l->cap = MAX(1, (CsimRate)((double)l->bytes * 1e12 / (double)MAX(l->duration, 1)));
+  l->cap = MAX(1, (CsimRate)((double)wire_bytes(cost, l->bytes) * 1e12 / (double)MAX(l->duration, 1)));
 }
 
 /* All inputs are known: fixes start and duration. TRUE when the operation is over at once (it crosses no shared link). */

@@ -90,7 +90,7 @@ static void next_on_wire(CsimExec *x, uint32_t index) {
   }
   CsimBytes bytes = n->bytes[n->wire % SLOTS];
   const CsimFlowLink *links = &g_array_index(x->links, CsimFlowLink, n->links);
-  csim_fluid_start_at(x->fluid, 0, &n->flow_hint, links, n->n_links, bytes, exec_net_cap(x, n, bytes), x->handler, EV_NET_WIRE, index, 0);
+  csim_fluid_start_at(x->fluid, n->wire_free, &n->flow_hint, links, n->n_links, bytes, n->cap, x->handler, EV_NET_WIRE, index, 0);
 }
 
 void exec_net_left(CsimExec *x, uint32_t index, CsimTime now) {
@@ -104,7 +104,9 @@ void exec_net_left(CsimExec *x, uint32_t index, CsimTime now) {
 }
 
 static void on_wire_done(CsimExec *x, uint32_t index, CsimTime now) {
-  x->nets[index].flowing = FALSE;
+  Net *n = &x->nets[index];
+  n->flowing = FALSE;
+  n->wire_free = now + (n->bytes[n->wire % SLOTS] > n->ack_above ? n->ack : 0);
   exec_net_left(x, index, now);
   next_on_wire(x, index);
 }

@@ -171,7 +171,7 @@ static void next_leg(CsimExec *x, uint32_t index, End *e) {
   n->flowing = TRUE;
   const CsimFlowLink *links = &g_array_index(x->links, CsimFlowLink, n->links);
   CsimBytes bytes = n->bytes[n->wire % SLOTS];
-  csim_fluid_start_at(x->fluid, 0, &n->flow_hint, links, n->n_links, bytes, exec_net_cap(x, n, bytes), x->handler, EV_PKT_LEG, index, 0);
+  csim_fluid_start_at(x->fluid, 0, &n->flow_hint, links, n->n_links, bytes, n->cap, x->handler, EV_PKT_LEG, index, 0);
 }
 
 /* Over all queue pairs as NCCL cuts it: what is left over may be nothing, and is sent all the same. */

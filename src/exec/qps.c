@@ -55,8 +55,7 @@ static void next_piece(CsimExec *x, uint32_t index, uint32_t qp) {
     }
     w->busy = TRUE;
     const CsimFlowLink *links = &g_array_index(x->links, CsimFlowLink, w->links);
-    CsimRate stream = x->net_model.stream_rate > 0 && bytes >= x->net_model.stream_from ? x->net_model.stream_rate : w->cap;
-    csim_fluid_start_at(x->fluid, 0, &w->flow_hint, links, w->n_links, bytes, MIN(w->cap, stream), x->handler, EV_QP_DONE, index, qp);
+    csim_fluid_start_at(x->fluid, w->free, &w->flow_hint, links, w->n_links, bytes, w->cap, x->handler, EV_QP_DONE, index, qp);
   }
 }
 
@@ -74,6 +73,7 @@ void exec_qps_event(CsimExec *x, const CsimEvent *event) {
   uint32_t qp = (uint32_t)event->arg;
   Way *w = way_at(x, n, qp);
   w->busy = FALSE;
+  w->free = event->time + (piece_bytes(x, n, qp, w->next) > n->ack_above ? n->ack * n->n_qps : 0);
   n->pieces[w->next % SLOTS]--;
   w->next += x->qp_split ? 1 : n->n_qps;
   next_piece(x, event->entity, qp);

@@ -32,7 +32,6 @@ void csim_net_model_init(const CsimCatalogue *c, const char *transport, int mtu,
   net->endpoint = TIME("endpoint");
   net->step = TIME("step");
   net->stream_rate = csim_catalogue_rate(c, "%s.stream", transport);
-  net->stream_from = BYTES("stream_from");
   net->inline_bytes = BYTES("inline");
   net->extra_step = TIME("extra_step");
   CsimRate copy = csim_catalogue_rate(c, "%s.copy", transport);
@@ -51,6 +50,6 @@ CsimRate csim_net_payload_rate(const CsimNetModel *net, CsimRate line_rate) {
 }
 
 void csim_shm_model_init(const CsimCatalogue *c, CsimShmModel *shm) {
-  shm->flag = csim_catalogue_time(c, "shm.flag");
-  shm->t0 = csim_catalogue_time(c, "shm.t0");
+  shm->load = csim_catalogue_time(c, "shm.load");
+  shm->ll_read = csim_catalogue_number(c, "shm.ll_read");
 }

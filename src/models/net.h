@@ -25,8 +25,8 @@ typedef struct {
   CsimTime endpoint;        /* = <transport>.endpoint: one adapter with its driver path, each side, small message; not part of
                              * routes, whose latency has the PCIe way to the adapter, switches and cables */
   CsimTime step;            /* = <transport>.step: further software time per message (TCP stack), 0 for verbs */
-  CsimRate stream_rate;     /* = <transport>.stream: limit of one connection (TCP stream, one QP); 0: none */
-  CsimBytes stream_from;    /* = <transport>.stream_from: size of the messages from which stream_rate holds */
+  CsimRate stream_rate;     /* = <transport>.stream: what one TCP stream or queue pair carries while it sends; 0: no limit. A queue pair sends
+                             * a message of a collective when the one before is acknowledged, a round trip after its end */
   CsimBytes inline_bytes;   /* = <transport>.inline: above this a message needs one more step (socket's inline part); 0: no such step */
   CsimTime extra_step;      /* = <transport>.extra_step: that step's time */
   double copy_ps;           /* from <transport>.copy: ps a byte that the proxy thread itself takes, at each end, where the processor moves the
@@ -45,10 +45,11 @@ gboolean csim_net_has_queue_pairs(const CsimNetModel *net);
 /* Payload bytes/s of an adapter whose line rate is line_rate: line_rate * efficiency * derate. */
 CsimRate csim_net_payload_rate(const CsimNetModel *net, CsimRate line_rate);
 
-/* Shared memory between two GPUs of a host. */
+/* Shared memory between two GPUs of a host: the receiver's loads cross PCIe and come back. An LL or LL128 iteration, which polls the data
+ * themselves, takes one such round; a Simple operation waits for its first load. */
 typedef struct {
-  CsimTime flag;        /* = shm.flag: flag through host memory, one way */
-  CsimTime t0;          /* = shm.t0: added to the kernel's start and end when the data path is host memory */
+  CsimTime load;        /* = shm.load: what a load from host memory takes longer than one from the GPU's own */
+  double ll_read;       /* = shm.ll_read: LL's reads of 16 bytes a thread load the way down so many times as much as Simple's */
 } CsimShmModel;
 void csim_shm_model_init(const CsimCatalogue *catalogue, CsimShmModel *out);
 

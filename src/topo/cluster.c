@@ -33,6 +33,7 @@ static const CsimShippedNode shipped[] = {
     {"oci-h100", "8 H100, 4 NVSwitches, 16x RoCE 200 Gb/s (BM.GPU.H100.8)"},
     {"polaris", "4 A100, NVLink 3 mesh, 2x Slingshot 200 Gb/s"},
     {"rtx-pro-6000-8gpu", "8 RTX PRO 6000 on PCIe Gen5 switches, 4x NDR 400 Gb/s"},
+    {"rtx-pro-6000-pcie", "8 RTX PRO 6000 on PCIe Gen5 switches, no NIC"},
     {"rtx4090-8gpu", "8 RTX 4090 on root ports of two sockets, no NIC"},
     {NULL, NULL},
 };

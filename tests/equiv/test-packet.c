@@ -25,7 +25,8 @@ static CsimExecResult call(const Machine *m, const char *transport, gboolean pac
   g_autofree char *target = g_strdup_printf("{\"nodes\": [{\"count\": %u, \"xml\": \"dgx-h100\"}], \"fabric\": {\"transport\": \"%s\"%s}%s}", m->nodes,
                                             transport, m->fabric ? m->fabric : "", m->faults ? m->faults : "");
   CsimExecSpec spec = {.iters = 20, .seed = 1, .packets = packets, .no_symmetry = TRUE};
-  g_autoptr(Lab) lab = lab_new(target, m->gpus, m->env, NULL, &spec);
+  static const char *const unpaced[] = {"ib.stream=0B/s", "roce.stream=0B/s", NULL}; /* a queue pair's pace is a flow's only */
+  g_autoptr(Lab) lab = lab_new(target, m->gpus, m->env, unpaced, &spec);
   return lab_call(lab, coll, bytes);
 }
 

@@ -1,6 +1,6 @@
 #include "lab.h"
 
-const char *const lab_ideal[] = {"host.jitter=0", "host.stagger=0ns", "gpu.h100.launch=0ns", "nvlink.4.softness=0", NULL};
+const char *const lab_ideal[] = {"host.jitter=0", "host.stagger=0ns", "gpu.h100.launch=0ns", "nvlink.4.softness=0", "ib.stream=0B/s", "roce.stream=0B/s", NULL};
 
 Lab *lab_new(const char *target, guint gpus, const char *const *overrides, const char *const *sets, const CsimExecSpec *spec) {
   GError *error = NULL;
