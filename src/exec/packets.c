@@ -23,6 +23,7 @@ CsimPacketOptions csim_exec_packet_options(const CsimNcclEnv *env, uint64_t seed
 
 gboolean exec_packets_new(CsimExec *x, GError **error) {
   CsimPacketOptions options = csim_exec_packet_options(x->spec.env, x->spec.seed);
+  options.unpaced = x->choice.algo == CSIM_ALGO_P2P;
   CsimPacketFabric *fabric = csim_packet_fabric_new(x->spec.machine, x->engine, &options, error);
   if (!fabric) return FALSE;
   x->packets = g_new0(Packets, 1);

@@ -194,10 +194,8 @@ static void connect_switches(CsimPacketFabric *p, CsimRate rate) {
 
 /* Strands on several planes are parts of one queue pair. */
 static void limit_queue_pairs(const CsimPacketFabric *p, CsimPktSpec *spec) {
-  const CsimNetModel *net = csim_machine_net(p->machine);
   guint strands = p->fabric->routing == CSIM_ROUTING_ADAPTIVE ? p->planes : 1;
-  spec->qp_rate = net->stream_rate / strands;
-  spec->qp_from = net->stream_from / strands;
+  spec->qp_rate = csim_machine_net(p->machine)->stream_rate / strands;
 }
 
 CsimPacketFabric *csim_packet_fabric_new(const CsimMachine *machine, CsimEngine *engine, const CsimPacketOptions *options, GError **error) {
@@ -209,7 +207,7 @@ CsimPacketFabric *csim_packet_fabric_new(const CsimMachine *machine, CsimEngine 
   count_switches(p);
   count_hosts(p);
   if (!plan_of(machine, &d, options, &plan, error) || !check_size(p, error)) return NULL;
-  limit_queue_pairs(p, &plan.spec);
+  if (!options->unpaced) limit_queue_pairs(p, &plan.spec);
   plan.spec.stop_on_failure = TRUE; /* no collective ends without it */
   p->net = csim_pkt_net_new(engine, &plan.spec);
   add_hosts(p);

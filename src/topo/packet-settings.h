@@ -83,6 +83,7 @@ void csim_packet_settings_read(CsimJson *fabric, CsimPacketSettings *settings);
 typedef struct {
   uint64_t seed;
   int timeout, retry_count;
+  gboolean unpaced;  /* queue pairs go at the adapter's rate: send and receive, which have a window of their own */
   int traffic_class; /* 0: the adapters' own DSCP, else DSCP = traffic class / 4 */
 } CsimPacketOptions;
 

@@ -55,8 +55,7 @@ typedef struct {
   int retry_count;      /* time-outs without progress before the queue pair fails; verbs: 7 at most */
   gboolean stop_on_failure; /* of a queue pair: the engine stops */
   int64_t window;       /* packets in flight per queue pair; 0: no limit */
-  CsimRate qp_rate;     /* payload bytes/s that a queue pair sends of a message of qp_from bytes and more; 0: no limit */
-  CsimBytes qp_from;
+  CsimRate qp_rate;     /* payload bytes/s that a queue pair sends; 0: no limit */
   CsimTime message_gap; /* least time between the first packets of two messages of a NIC; 0: none */
   gboolean dcqcn_on;
   CsimDcqcn dcqcn;
