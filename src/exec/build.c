@@ -193,12 +193,14 @@ static CsimRate stream_rate(const CsimExec *x) {
 }
 
 /* Where the port routes adaptively, NCCL writes the data of larger messages apart from the notice that they are there, and packets of the two may not pass
- * each other: a queue pair goes on when the data are acknowledged (NCCL 2.30, transport/net_ib). Of several queue pairs, others send meanwhile. */
+ * each other: a queue pair goes on when the data are acknowledged (NCCL 2.30, transport/net_ib). Where queue pairs take messages in turn,
+ * others send meanwhile. */
 static CsimTime ack_time(const CsimExec *x, CsimTime latency) {
   gboolean ib = g_str_equal(x->net_model.transport, "ib");
   int64_t adaptive = csim_nccl_env_int(x->spec.env, "NCCL_IB_ADAPTIVE_ROUTING", -2);
   if (!csim_net_has_queue_pairs(&x->net_model) || !paced_by_stream(x)) return 0;
-  return (adaptive == -2 ? ib : adaptive != 0) ? 2 * latency / n_streams(x) : 0;
+  gboolean turns = !csim_nccl_env_int(x->spec.env, "NCCL_IB_SPLIT_DATA_ON_QPS", 0);
+  return (adaptive == -2 ? ib : adaptive != 0) ? 2 * latency / (turns ? n_streams(x) : 1) : 0;
 }
 
 /* What a message reaches alone. A flow that says so keeps the solver from looking beyond links that it does not share. */

@@ -306,7 +306,7 @@ static void op_shape(CsimExec *x, const Lane *l, CsimOp4Cost *op) {
   *op = (CsimOp4Cost){.role = l->role, .n_sources = (int)n_recv + src, .n_local = dst, .reads_user = src,
                       .receives_only = !src && n_send == 0, .group = MAX(1, MAX(l->n_recv, l->n_send)), .first_of_group = l->send_peer <= 0,
                       .pairs = (int)x->blocks[l->block].n_lanes / 2, .part = (l->flags & CSIM_PRIM_PART) != 0, .bytes = l->bytes};
-  for (guint i = 0; i < n_recv; i++) op->from_host |= conn_at(x, r0 + i)->kind == CSIM_CONN_SHM;
+  for (guint i = 0; i < n_recv; i++) op->from_host |= x->conns[rx[i]].kind == CSIM_CONN_SHM;
   for (guint i = 0; i < n_send; i++) {
     /* A network buffer lies in the GPU's own memory unless the kernel's stores leave the GPU (host staging, PXN). */
     const Conn *c = &x->conns[tx[i]];

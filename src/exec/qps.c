@@ -73,7 +73,7 @@ void exec_qps_event(CsimExec *x, const CsimEvent *event) {
   uint32_t qp = (uint32_t)event->arg;
   Way *w = way_at(x, n, qp);
   w->busy = FALSE;
-  w->free = event->time + (piece_bytes(x, n, qp, w->next) > n->ack_above ? n->ack * n->n_qps : 0);
+  w->free = event->time + (piece_bytes(x, n, qp, w->next) > n->ack_above ? n->ack * (x->qp_split ? 1 : n->n_qps) : 0);
   n->pieces[w->next % SLOTS]--;
   w->next += x->qp_split ? 1 : n->n_qps;
   next_piece(x, event->entity, qp);

@@ -299,7 +299,6 @@ guint csim_pkt_add_qp(CsimPktNet *net, guint src, guint dst, const CsimPktQpSpec
   qp->watch_handler = CSIM_PKT_SILENT;
   qp->stats.first_post = CSIM_TIME_NEVER;
   qp->cap = net->spec.qp_rate;
-  qp->cap_from = net->spec.qp_from;
   qp->window = net->spec.window;
   if (spec) qp->routing = (uint8_t)spec->routing;
   qp->any_order = qp->routing != CSIM_PKT_ONE_PATH || net->spec.recovery == CSIM_PKT_SELECTIVE;

@@ -126,9 +126,7 @@ typedef struct {
   int64_t end_psn, max_psn;    /* end of what is posted; end of what was sent */
   Message *current;            /* that next_psn lies in */
   CsimTime next_time;
-  CsimBytes sending;           /* bytes of the message that the last frame was of */
-  CsimRate cap;                /* payload bytes/s, of messages of cap_from and more; 0: none */
-  CsimBytes cap_from;
+  CsimRate cap;                /* payload bytes/s; 0: none */
   int64_t window;              /* packets in flight; 0: any number */
   uint32_t tree, member;       /* tree: 1 + its number; 0: none */
   QpState state;

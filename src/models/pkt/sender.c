@@ -142,7 +142,6 @@ static uint32_t next_of_gaps(CsimPktNet *net, Qp *qp) {
   while (message->end <= psn) message = message->next;
   qp->stats.packets++;
   qp->stats.resent++;
-  qp->sending = message->bytes;
   arm_timeout(net, qp);
   return make_frame(net, qp, message, psn);
 }
@@ -159,7 +158,6 @@ static void count_sent(CsimPktNet *net, Qp *qp) {
 static uint32_t next_frame(CsimPktNet *net, Qp *qp) {
   if (qp->n_gaps) return next_of_gaps(net, qp);
   uint32_t index = make_frame(net, qp, qp->current, qp->next_psn);
-  qp->sending = qp->current->bytes;
   count_sent(net, qp);
   return index;
 }
@@ -169,7 +167,7 @@ static void pace(CsimPktNet *net, Qp *qp, const Port *port, int frame) {
   CsimTime now = csim_engine_now(net->engine);
   int wire = csim_pkt_wire(net->spec.kind, frame);
   CsimTime time = pkt_wire_time(port, wire);
-  if (qp->cap > 0 && qp->sending >= qp->cap_from) time = MAX(time, csim_rate_time(qp->cap, MIN(frame, net->spec.mtu)));
+  if (qp->cap > 0) time = MAX(time, csim_rate_time(qp->cap, MIN(frame, net->spec.mtu)));
   if (net->spec.dcqcn_on && qp->rp.limited) {
     double rate = csim_rp_rate(&qp->rp, now);
     if (rate < qp->rp.line) time = MAX(time, (CsimTime)ceil(wire * 1e12 / rate));
