@@ -94,7 +94,7 @@ void exec_layout(CsimExec *x) {
   g_assert(x->cap > 0 && x->cap <= SLOTS && (x->cap & (x->cap - 1)) == 0);
   x->slots = g_new0(Slot, (gsize)x->n_conns * x->cap);
   align_arrays(x);
-  csim_engine_set_foresight(x->engine, exceeds_cache(x));
+  csim_engine_set_foresight(x->engine, !x->packets && exceeds_cache(x)); /* with packets nearly all events are theirs, which are not shown */
   for (guint i = 0; i < x->link_rates->len; i++) {
     const CsimPruneLink *rates = &g_array_index(x->link_rates, CsimPruneLink, i);
     csim_fluid_add_link(x->fluid, NULL, rates->capacity, rates->softness);

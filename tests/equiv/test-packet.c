@@ -128,7 +128,7 @@ static void test_default(void) {
           if (colls[c] == CSIM_COLL_GATHER && machines[m].nodes > GATHER_NODES) continue;
           n++;
           double off = difference(&machines[m], fabrics[f], colls[c], sizes[s]);
-          g_assert_cmpfloat(fabs(off), <, 0.06);
+          g_assert_cmpfloat(fabs(off), <, 0.05);
           close += fabs(off) < 0.02;
         }
   g_test_message("%u of %u within 2 %%", close, n);
