@@ -80,6 +80,6 @@ void exec_look_ahead(void *owner, const CsimForeseen *events, guint n) {
     if (events[i].kind == EV_LANE_FLOW) lanes[n_lanes++] = events[i].entity;
     else if (events[i].kind <= EV_NET_ARRIVE) nets[n_nets++] = events[i];
   }
-  ahead_of_lanes(x, lanes, n_lanes);
-  ahead_of_nets(x, nets, n_nets);
+  if (n_lanes > 0) ahead_of_lanes(x, lanes, n_lanes);
+  if (n_nets > 0) ahead_of_nets(x, nets, n_nets);
 }
