@@ -11,18 +11,21 @@
 typedef struct {
   uint32_t first_strand;
   uint16_t n_qps, planes;                       /* NCCL's queue pairs; strands of each. n_qps 0: a loopback */
+  CsimRate line;                                /* of the sender's adapter */
   CsimTime near, far;                           /* from the proxy's post to the wire, from the wire to the receiver's proxy */
   uint32_t posted, legs, delivered, acked, arrived, freed; /* messages that have passed */
   CsimTime leg_end[SLOTS], landed[SLOTS], ack[SLOTS];
   uint16_t to_land[SLOTS], to_ack[SLOTS];       /* pieces of the message that have not */
 } End;
 
-/* A queue pair of the packet network: the messages in which it has had a part, in order. */
+/* A queue pair of the packet network: the messages in which it has a part, in order. */
 typedef struct {
   uint32_t end;
   guint qp;
-  uint32_t sent, landed, acked;
+  uint32_t given, sent, landed, acked; /* parts that have passed; sent < given: the next one waits for an acknowledgement */
   uint32_t message[SLOTS];
+  CsimBytes bytes[SLOTS];
+  CsimTime free;                       /* no earlier on the wire than this */
 } Strand;
 
 typedef struct Sampler Sampler; /* packet-log.c */

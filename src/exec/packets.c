@@ -7,9 +7,11 @@
  *  - its packets go through the packet network, in order behind the earlier ones of their queue pair;
  *  - the adapters' DMA moves its bytes inside the two nodes: a fluid flow over what Net.links has left, no faster than the adapter,
  *    one message of a connection at a time. No links left: no flow.
+ * Where a queue pair waits for acknowledgements (build.c: ack_time), its next packets follow a round trip after the last ones.
  * It has arrived when both are done, and what was posted before it has arrived. The sender's slot is free when the last packet's acknowledgement is back.
  * An adapter whose two ends are one (loopback) stays with the fluid flow.
  */
+#include "base/units.h"
 #include "exec/packets-private.h"
 
 #define PART_ALIGN 128
@@ -95,7 +97,7 @@ static gboolean add_strands(CsimExec *x, End *end, CsimNicRef from, CsimNicRef t
 
 gboolean exec_packets_connect(CsimExec *x, CsimNicRef from, CsimNicRef to, uint32_t conn, CsimTime near, CsimTime far, GError **error) {
   CsimTime endpoint = x->net_model.endpoint;
-  End end = {.first_strand = x->packets->strands->len, .near = near + endpoint, .far = far + endpoint};
+  End end = {.first_strand = x->packets->strands->len, .line = csim_machine_nic_line(x->spec.machine, from), .near = near + endpoint, .far = far + endpoint};
   uint32_t n = from.node == to.node && from.local == to.local ? 0 : exec_qps_given(x);
   for (uint32_t qp = 0; qp < n; qp++)
     if (!add_strands(x, &end, from, to, exec_qp_hash(x, conn, qp), error)) return FALSE;
@@ -182,12 +184,35 @@ static CsimBytes part_of(CsimBytes bytes, uint32_t n, uint32_t i) {
   return CLAMP(bytes - i * part, 0, part);
 }
 
+/* Does the queue pair wait for the acknowledgement of its part k (build.c: ack_time)? */
+static gboolean waits_after(const CsimExec *x, const Strand *s, uint32_t k) {
+  const Net *n = &x->nets[s->end];
+  return n->ack > 0 && s->bytes[k % SLOTS] > n->ack_above;
+}
+
+/* From a part's start until the next may follow, with nobody in the way: as for a flow, at the queue pair's rate and a round trip. */
+static CsimTime alone(const CsimExec *x, const Strand *s, CsimBytes bytes) {
+  return csim_rate_time(x->net_model.stream_rate, bytes) + 2 * x->nets[s->end].latency;
+}
+
+/* What has been given to the queue pair and need not wait. */
+static void send_given(CsimExec *x, const End *e, uint32_t strand) {
+  Strand *s = strand_at(x, strand);
+  while (s->sent < s->given && (s->sent == s->acked || !waits_after(x, s, s->sent - 1))) {
+    CsimTime at = MAX(csim_engine_now(x->engine) + e->near, s->free);
+    CsimBytes bytes = s->bytes[s->sent % SLOTS];
+    if (waits_after(x, s, s->sent++)) s->free = at + alone(x, s, bytes);
+    csim_pkt_send_at(x->packets->net, at, s->qp, bytes, x->handler, EV_PKT_ACKED, strand, 0);
+  }
+}
+
 static void send_piece(CsimExec *x, End *e, uint32_t strand, CsimBytes bytes) {
   Strand *s = strand_at(x, strand);
-  s->message[s->sent++ % SLOTS] = e->posted;
+  s->message[s->given % SLOTS] = e->posted;
+  s->bytes[s->given++ % SLOTS] = bytes;
   e->to_land[e->posted % SLOTS]++;
   e->to_ack[e->posted % SLOTS]++;
-  csim_pkt_send_at(x->packets->net, csim_engine_now(x->engine) + e->near, s->qp, bytes, x->handler, EV_PKT_ACKED, strand, 0);
+  send_given(x, e, strand);
 }
 
 /* Whole packets go to every plane in turn, beginning with another one for each message. */
@@ -216,11 +241,19 @@ gboolean exec_packets_send(CsimExec *x, uint32_t index) {
   return TRUE;
 }
 
+/* A queue pair's own pace stretches its last packet as well, which the packet network sends at the adapter's rate. */
+static CsimTime last_packet(const CsimExec *x, const End *e, CsimBytes bytes) {
+  CsimRate rate = x->net_model.stream_rate;
+  CsimBytes last = MIN(bytes, csim_pkt_mtu(x->packets->net));
+  if (x->choice.algo == CSIM_ALGO_P2P || rate <= 0 || rate >= e->line) return 0;
+  return csim_rate_time(rate, last) - csim_rate_time(e->line, last);
+}
+
 static void on_landed(CsimExec *x, uint32_t strand, CsimTime now) {
   Strand *s = strand_at(x, strand);
   End *e = &g_array_index(x->packets->ends, End, s->end);
-  uint32_t slot = s->message[s->landed++ % SLOTS] % SLOTS;
-  e->landed[slot] = now;
+  uint32_t part = s->landed++ % SLOTS, slot = s->message[part] % SLOTS;
+  e->landed[slot] = MAX(e->landed[slot], now + last_packet(x, e, s->bytes[part]));
   e->to_land[slot]--;
   while (e->delivered < e->posted && e->to_land[e->delivered % SLOTS] == 0) e->delivered++;
   take_arrivals(x, s->end, e);
@@ -229,10 +262,13 @@ static void on_landed(CsimExec *x, uint32_t strand, CsimTime now) {
 static void on_acked(CsimExec *x, uint32_t strand, CsimTime now) {
   Strand *s = strand_at(x, strand);
   End *e = &g_array_index(x->packets->ends, End, s->end);
+  /* The round trip begins and ends in the two memories, the packets' at the adapters. */
+  if (waits_after(x, s, s->acked)) s->free = MAX(s->free, now + 2 * (e->near + e->far));
   uint32_t slot = s->message[s->acked++ % SLOTS] % SLOTS;
   e->ack[slot] = now;
   e->to_ack[slot]--;
   while (e->acked < e->posted && e->to_ack[e->acked % SLOTS] == 0) e->acked++;
+  send_given(x, e, strand);
   free_slots(x, s->end, e);
 }
 
