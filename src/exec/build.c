@@ -177,10 +177,7 @@ gboolean exec_set_net_buffers(CsimExec *x, Conn *c, const CsimConn *how, CsimGpu
 }
 
 /* Queue pairs of one connection; messages rotate over them (NCCL 2.30, transport/net_ib). */
-static int64_t n_streams(const CsimExec *x) {
-  if (!csim_net_has_queue_pairs(&x->net_model)) return 1;
-  return CLAMP(csim_nccl_env_int(x->spec.env, "NCCL_IB_QPS_PER_CONNECTION", 1), 1, 128);
-}
+static int64_t n_streams(const CsimExec *x) { return csim_net_has_queue_pairs(&x->net_model) ? exec_qps_given(x) : 1; }
 
 /* Send and receive have a window of their own (net.c), which a queue pair's pace is part of. */
 static gboolean paced_by_stream(const CsimExec *x) {

@@ -273,6 +273,8 @@ void exec_net_left(CsimExec *x, uint32_t net, CsimTime now); /* the first messag
 /* qps.c: how many queue pairs make a difference; entropy of one of them; a message that the proxy has posted; the end of a piece. */
 uint32_t exec_qps_wanted(const CsimExec *x);
 uint32_t exec_qps_given(const CsimExec *x); /* NCCL_IB_QPS_PER_CONNECTION */
+/* What queue pair `qp` of n carries of a message that is split over all; may be nothing, and is sent all the same. */
+CsimBytes exec_qp_piece(CsimBytes bytes, uint32_t n, uint32_t qp);
 uint32_t exec_qp_hash(const CsimExec *x, uint32_t conn, uint32_t qp);
 void exec_qps_send(CsimExec *x, uint32_t net);
 void exec_qps_event(CsimExec *x, const CsimEvent *event);

@@ -14,8 +14,6 @@
 #include "base/units.h"
 #include "exec/packets-private.h"
 
-#define PART_ALIGN 128
-
 CsimPacketOptions csim_exec_packet_options(const CsimNcclEnv *env, uint64_t seed) {
   return (CsimPacketOptions){.seed = seed,
                              .timeout = (int)csim_nccl_env_int(env, "NCCL_IB_TIMEOUT", 20),
@@ -177,13 +175,6 @@ static void next_leg(CsimExec *x, uint32_t index, End *e) {
   csim_fluid_start_at(x->fluid, 0, &n->flow_hint, links, n->n_links, bytes, n->cap, x->handler, EV_PKT_LEG, index, 0);
 }
 
-/* Over all queue pairs as NCCL cuts it: what is left over may be nothing, and is sent all the same. */
-static CsimBytes part_of(CsimBytes bytes, uint32_t n, uint32_t i) {
-  CsimBytes part = (bytes + n - 1) / n;
-  part = (part + PART_ALIGN - 1) / PART_ALIGN * PART_ALIGN;
-  return CLAMP(bytes - i * part, 0, part);
-}
-
 /* Does the queue pair wait for the acknowledgement of its part k (build.c: ack_time)? */
 static gboolean waits_after(const CsimExec *x, const Strand *s, uint32_t k) {
   const Net *n = &x->nets[s->end];
@@ -235,7 +226,7 @@ gboolean exec_packets_send(CsimExec *x, uint32_t index) {
   if (e->n_qps == 0) return FALSE;
   CsimBytes bytes = n->bytes[(n->sent - 1) % SLOTS];
   if (!x->qp_split) send_on_qp(x, e, e->posted % e->n_qps, bytes);
-  for (uint32_t qp = 0; x->qp_split && qp < e->n_qps; qp++) send_on_qp(x, e, qp, part_of(bytes, e->n_qps, qp));
+  for (uint32_t qp = 0; x->qp_split && qp < e->n_qps; qp++) send_on_qp(x, e, qp, exec_qp_piece(bytes, e->n_qps, qp));
   e->posted++;
   next_leg(x, index, e);
   return TRUE;

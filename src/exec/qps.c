@@ -26,14 +26,18 @@ uint32_t exec_qp_hash(const CsimExec *x, uint32_t conn, uint32_t qp) {
   return conn + (uint32_t)((x->spec.seed - 1) * UINT64_C(0x9e3779b1)) + qp * UINT32_C(0x85ebca77);
 }
 
+CsimBytes exec_qp_piece(CsimBytes bytes, uint32_t n, uint32_t qp) {
+  CsimBytes piece = (bytes + n - 1) / n;
+  piece = (piece + PIECE_ALIGN - 1) / PIECE_ALIGN * PIECE_ALIGN;
+  return CLAMP(bytes - qp * piece, 0, piece);
+}
+
 static Way *way_at(CsimExec *x, const Net *n, uint32_t qp) { return &g_array_index(x->ways, Way, n->first_way + qp); }
 
 static CsimBytes piece_bytes(const CsimExec *x, const Net *n, uint32_t qp, uint32_t message) {
   CsimBytes bytes = n->bytes[message % SLOTS];
   if (!x->qp_split) return bytes;
-  CsimBytes piece = (bytes + n->n_qps - 1) / n->n_qps;
-  piece = (piece + PIECE_ALIGN - 1) / PIECE_ALIGN * PIECE_ALIGN;
-  return CLAMP(bytes - qp * piece, 0, piece);
+  return exec_qp_piece(bytes, n->n_qps, qp);
 }
 
 /* Messages that are through, in order. */
