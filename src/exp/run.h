@@ -118,6 +118,9 @@ const char *csim_row_algo(const CsimRow *row);
 const char *csim_row_proto(const CsimRow *row);
 const char *csim_row_redop(const CsimRow *row);
 
+/* Appends the members of a JSON object that every row has, from "collective" to "busbw_gbps". */
+void csim_row_json(GString *out, const CsimRow *row);
+
 const char *csim_fidelity_name(CsimFidelity fidelity); /* "model", "flow", "packet" */
 
 #endif

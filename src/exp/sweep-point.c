@@ -148,19 +148,7 @@ static void add_packets(GString *out, const CsimPacketTotals *t) {
 
 static void add_row(GString *out, const CsimRow *r) {
   g_string_append_c(out, '{');
-  csim_jsonw_member_string(out, "collective", csim_coll_name(r->coll));
-  csim_jsonw_member_int(out, "size_bytes", r->size_bytes);
-  csim_jsonw_member_int(out, "count", r->count);
-  csim_jsonw_member_string(out, "type", csim_type_name(r->type));
-  csim_jsonw_member_string(out, "redop", csim_row_redop(r));
-  csim_jsonw_member_int(out, "root", r->root);
-  csim_jsonw_member_string(out, "algo", csim_row_algo(r));
-  csim_jsonw_member_string(out, "proto", csim_row_proto(r));
-  csim_jsonw_member_int(out, "channels", r->n_channels);
-  csim_jsonw_member_int(out, "threads", r->choice.n_threads);
-  csim_jsonw_member_number(out, "time_us", r->time_us);
-  csim_jsonw_member_number(out, "algbw_gbps", r->algbw_gbps);
-  csim_jsonw_member_number(out, "busbw_gbps", r->busbw_gbps);
+  csim_row_json(out, r);
   add_shares(out, r);
   add_load(out, "top", &r->top);
   add_load(out, "fabric", &r->fabric);

@@ -29,19 +29,7 @@ static void append_links(GString *out, const GArray *links) {
 
 static void append_row(GString *out, const CsimRow *r) {
   g_string_append(out, "\n    {");
-  csim_jsonw_member_string(out, "collective", csim_coll_name(r->coll));
-  csim_jsonw_member_int(out, "size_bytes", r->size_bytes);
-  csim_jsonw_member_int(out, "count", r->count);
-  csim_jsonw_member_string(out, "type", csim_type_name(r->type));
-  csim_jsonw_member_string(out, "redop", csim_row_redop(r));
-  csim_jsonw_member_int(out, "root", r->root);
-  csim_jsonw_member_string(out, "algo", csim_row_algo(r));
-  csim_jsonw_member_string(out, "proto", csim_row_proto(r));
-  csim_jsonw_member_int(out, "channels", r->n_channels);
-  csim_jsonw_member_int(out, "threads", r->choice.n_threads);
-  csim_jsonw_member_number(out, "time_us", r->time_us);
-  csim_jsonw_member_number(out, "algbw_gbps", r->algbw_gbps);
-  csim_jsonw_member_number(out, "busbw_gbps", r->busbw_gbps);
+  csim_row_json(out, r);
   csim_jsonw_member_string(out, "bottleneck", r->bottleneck);
   if (r->links) append_links(out, r->links);
   if (r->packets) csim_packets_json(out, r->packets);
