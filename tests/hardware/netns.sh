@@ -2,6 +2,7 @@
 # Network namespaces with links of a known rate, for ranks of one machine (root; iproute2).
 #   netns.sh up N        csim0 .. csim(N-1), each with an interface e0 (10.77.0.x, MTU 9000) on one bridge
 #   netns.sh rate N R    token buckets of rate R (4gbit; "none": as fast as memory) on both ends of every link
+#   netns.sh control N C TCP's congestion control in each of them (bbr; those of tcp_available_congestion_control)
 #   netns.sh down N      takes all of it away
 # IP and TC name the programs where they are not on the path.
 set -eu
@@ -33,6 +34,12 @@ rate() {
   done
 }
 
+control() {
+  for i in $(seq 0 $((n - 1))); do
+    $ip netns exec "csim$i" sh -c "echo $1 >/proc/sys/net/ipv4/tcp_congestion_control" || return 1
+  done
+}
+
 down() {
   for i in $(seq 0 $((n - 1))); do
     $ip link del "csimv$i" 2>/dev/null || true
@@ -44,6 +51,7 @@ down() {
 case $verb in
 up) up ;;
 rate) rate "$3" ;;
+control) control "$3" ;;
 down) down ;;
-*) echo "netns.sh: up N, rate N RATE or down N" >&2; exit 2 ;;
+*) echo "netns.sh: up N, rate N RATE, control N NAME or down N" >&2; exit 2 ;;
 esac

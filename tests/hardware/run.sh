@@ -2,7 +2,7 @@
 # Everything that a machine with NVIDIA GPUs can tell about collsim, in one go: copies, NCCL's collectives, comparison with
 # predictions made before. Needs the portable binary (./dev portable) and NCCL; no compiler, no package, no network.
 #
-#   run.sh COLLSIM OUT [PART...]     PART: facts copies gpus ranks shaped live (all of them)
+#   run.sh COLLSIM OUT [PART...]     PART: facts copies gpus ranks shaped congestion live (all of them)
 #
 # One GPU: 2, 4 and 8 ranks on it over sockets (CUDA MPS), and behind links of a known rate (root and iproute2; IP=, TC= name the
 # programs). Several GPUs: groups of 2, 4, 8 .. with every collective, forced algorithms, protocols and channels. Leaves clocks, MIG
@@ -11,7 +11,7 @@
 set -u
 collsim=$(readlink -f "$1") out=$2
 shift 2
-parts=${*:-facts copies gpus ranks shaped live}
+parts=${*:-facts copies gpus ranks shaped congestion live}
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
@@ -156,6 +156,20 @@ live_gpus() {
   return $ok
 }
 
+# What TCP's congestion control is worth: the same collectives on the same links under each that the kernel has (those whose module
+# can't be loaded are named). Algorithms where several flows meet at a port feel it, a ring does not.
+congestion() {
+  "$here/netns.sh" rate 8 4gbit || return 1
+  for control in $(cat /proc/sys/net/ipv4/tcp_available_congestion_control); do
+    "$here/netns.sh" control 8 "$control" 2>/dev/null || { note "congestion: no $control here"; continue; }
+    for algo in Ring Tree; do
+      probe "congestion-$control-$algo" "$control $algo" -g 1 --ranks 4 --netns csim -c all_reduce -b 16M -e 64M -f 4 -n 3 -w 1 \
+        -x NCCL_ALGO=$algo -x NCCL_PROTO=Simple || return 1
+    done
+    probe "congestion-$control-alltoall" "$control" -g 1 --ranks 4 --netns csim -c alltoall -b 16M -e 64M -f 4 -n 3 -w 1 || return 1
+  done
+}
+
 live_ranks() {
   for n in 2 4 8; do
     live "ranks$n" -g 1 --ranks $n -b 8 -e 64M -f 4 -n 10 -w 3 || return 1
@@ -190,10 +204,11 @@ wants copies && step copies tool probe copies -o "$out/copies.csv"
 if [ "$n_gpus" -gt 1 ]; then
   wants gpus && step gpus gpus
   wants live && step live-gpus live_gpus
-elif wants ranks || wants shaped || wants live; then
+elif wants ranks || wants shaped || wants congestion || wants live; then
   step mps start_mps
   wants ranks && step ranks ranks
   wants shaped && step shaped with_netns shaped
+  wants congestion && step congestion with_netns congestion
   wants live && step live-ranks live_ranks
   wants live && step live-shaped with_netns live_shaped
 fi
