@@ -190,14 +190,12 @@ static CsimRate stream_rate(const CsimExec *x) {
 }
 
 /* Where the port routes adaptively, NCCL writes the data of larger messages apart from the notice that they are there, and packets of the two may not pass
- * each other: a queue pair goes on when the data are acknowledged (NCCL 2.30, transport/net_ib). Where queue pairs take messages in turn,
- * others send meanwhile. */
+ * each other: a queue pair goes on when the data are acknowledged (NCCL 2.30, transport/net_ib). */
 static CsimTime ack_time(const CsimExec *x, CsimTime latency) {
   gboolean ib = g_str_equal(x->net_model.transport, "ib");
   int64_t adaptive = csim_nccl_env_int(x->spec.env, "NCCL_IB_ADAPTIVE_ROUTING", -2);
   if (!csim_net_has_queue_pairs(&x->net_model) || !paced_by_stream(x)) return 0;
-  gboolean turns = !csim_nccl_env_int(x->spec.env, "NCCL_IB_SPLIT_DATA_ON_QPS", 0);
-  return (adaptive == -2 ? ib : adaptive != 0) ? 2 * latency / (turns ? n_streams(x) : 1) : 0;
+  return (adaptive == -2 ? ib : adaptive != 0) ? 2 * latency : 0;
 }
 
 /* What a message reaches alone. A flow that says so keeps the solver from looking beyond links that it does not share. */
@@ -258,7 +256,7 @@ static gboolean set_wire(CsimExec *x, Net *n, const CsimConn *how, CsimGpuRef tx
     w.next = x->qp_split ? 0 : qp;
     if (n->n_qps > 1) g_array_append_val(x->ways, w);
   }
-  n->cap = MIN(n->cap, stream_rate(x));
+  n->cap = MIN(n->cap, stream_rate(x) / x->n_turns);
   n->ack = ack_time(x, n->latency);
   n->ack_above = csim_nccl_env_int(x->spec.env, "NCCL_IB_AR_THRESHOLD", 8192);
   return !x->packets || exec_packets_connect(x, out, in, index, near, far, error);
@@ -355,11 +353,31 @@ static void prune(CsimExec *x) {
   for (guint i = 0; i < x->ways->len; i++) g_array_index(x->ways, Way, i).n_links = (uint16_t)spans[k++].n;
 }
 
+/* Queue pairs that take turns and have a pace: what one of them sends, another need not wait for. Packets have the queue pairs themselves. */
+static uint32_t turns_wanted(const CsimExec *x) {
+  return x->packets || x->qp_split || !paced_by_stream(x) ? 1 : (uint32_t)n_streams(x);
+}
+
+/* Each queue pair of a connection whose messages all go one way. Not before the links are those to simulate. */
+static void take_turns(CsimExec *x) {
+  for (uint32_t i = 0; x->n_turns > 1 && i < x->n_nets; i++) {
+    Net *n = &x->nets[i];
+    if (n->n_qps > 1 || n->loopback || n->collnet) continue;
+    n->n_qps = (uint16_t)x->n_turns;
+    n->first_way = x->ways->len;
+    for (uint32_t qp = 0; qp < x->n_turns; qp++) {
+      Way w = {.links = n->links, .n_links = n->n_links, .flow_hint = CSIM_FLUID_HINT_NONE, .next = qp, .cap = n->cap};
+      g_array_append_val(x->ways, w);
+    }
+  }
+}
+
 static void set_network(CsimExec *x) {
   CsimLinkId first;
   guint n = csim_machine_fabric_links(x->spec.machine, &first), n_flaps;
   x->n_qps = exec_qps_wanted(x);
   x->qp_split = csim_nccl_env_int(x->spec.env, "NCCL_IB_SPLIT_DATA_ON_QPS", 0) == 1;
+  x->n_turns = turns_wanted(x);
   if (csim_machine_balances(x->spec.machine)) x->loads_of_fabric = g_new0(uint32_t, n + 1);
   csim_machine_flaps(x->spec.machine, &n_flaps);
   if (n_flaps > 0) x->flap_down = g_new0(uint8_t, n_flaps);
@@ -394,6 +412,7 @@ gboolean exec_build(CsimExec *x, GError **error) {
   prune(x);
   if (x->packets) exec_packets_strip(x);
   if (!x->spec.no_symmetry && !x->spec.trace && !x->packets && x->ways->len == 0 && !x->flap_down) exec_collapse(x);
+  take_turns(x);
   exec_layout(x);
   if (x->flap_down) exec_flaps_start(x);
   exec_pieces_begin(x);

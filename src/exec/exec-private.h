@@ -176,7 +176,8 @@ struct CsimExec {
   uint32_t cap;                /* operations in flight on a connection: slots / slice steps, a power of two */
   Net *nets;
   GArray *ways;                /* Way, of connections with several queue pairs */
-  uint32_t n_qps;              /* a connection; 1 where the fabric does not tell them apart */
+  uint32_t n_qps;              /* ways of a connection; 1 where the fabric does not tell queue pairs apart */
+  uint32_t n_turns;            /* queue pairs that share one way and take turns; 1: one message at a time */
   gboolean qp_split;           /* every message over all of them */
   uint32_t *loads_of_fabric;   /* flows on each of the fabric's links, where routes balance them; else NULL */
   uint8_t *flap_down;          /* by flap of the machine; NULL: none flaps */

@@ -3,8 +3,9 @@
  *
  * NCCL makes NCCL_IB_QPS_PER_CONNECTION queue pairs for a connection. Message k goes over queue pair k mod n, or, with
  * NCCL_IB_SPLIT_DATA_ON_QPS=1, is cut into n pieces of round128(size / n) bytes, one for each (NCCL 2.30, src/transport/net_ib). A queue pair sends
- * one piece at a time, in order; queue pairs send side by side. Messages are handed on in order. Only where the fabric tells flows apart by
- * their hash does any of this matter: elsewhere a connection keeps its one way. At packet fidelity packets.c does all this.
+ * one piece at a time, in order, and waits for the acknowledgement of a large one; queue pairs send side by side. Messages are handed on in order.
+ * Where the fabric tells flows apart by their hash each queue pair has a way of its own. Elsewhere they share one: those that take turns still send
+ * side by side, each at its pace, and those that share every message are one of several times the pace. At packet fidelity packets.c does all this.
  */
 #include "exec/exec-private.h"
 
@@ -77,7 +78,7 @@ void exec_qps_event(CsimExec *x, const CsimEvent *event) {
   uint32_t qp = (uint32_t)event->arg;
   Way *w = way_at(x, n, qp);
   w->busy = FALSE;
-  w->free = event->time + (piece_bytes(x, n, qp, w->next) > n->ack_above ? n->ack * (x->qp_split ? 1 : n->n_qps) : 0);
+  w->free = event->time + (piece_bytes(x, n, qp, w->next) > n->ack_above ? n->ack : 0);
   n->pieces[w->next % SLOTS]--;
   w->next += x->qp_split ? 1 : n->n_qps;
   next_piece(x, event->entity, qp);

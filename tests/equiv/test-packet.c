@@ -19,15 +19,13 @@ typedef struct {
   guint nodes, gpus; /* gpus a node, 0: all */
   const char *const *env;
   const char *fabric, *faults; /* more members of the cluster's "fabric", more members of the cluster; NULL: none */
-  gboolean unpaced;            /* queue pairs have no pace of their own */
 } Machine;
 
 static CsimExecResult call(const Machine *m, const char *transport, gboolean packets, CsimColl coll, CsimBytes bytes) {
   g_autofree char *target = g_strdup_printf("{\"nodes\": [{\"count\": %u, \"xml\": \"dgx-h100\"}], \"fabric\": {\"transport\": \"%s\"%s}%s}", m->nodes,
                                             transport, m->fabric ? m->fabric : "", m->faults ? m->faults : "");
   CsimExecSpec spec = {.iters = 20, .seed = 1, .packets = packets, .no_symmetry = TRUE};
-  static const char *const unpaced[] = {"ib.stream=0B/s", "roce.stream=0B/s", NULL};
-  g_autoptr(Lab) lab = lab_new(target, m->gpus, m->env, m->unpaced ? unpaced : NULL, &spec);
+  g_autoptr(Lab) lab = lab_new(target, m->gpus, m->env, NULL, &spec);
   return lab_call(lab, coll, bytes);
 }
 
@@ -49,8 +47,7 @@ static const char *const several_qps[] = {"NCCL_MIN_NCHANNELS=1", "NCCL_MAX_NCHA
 static const char *const split_qps[] = {"NCCL_MIN_NCHANNELS=1", "NCCL_MAX_NCHANNELS=1", "NCCL_NVLS_ENABLE=0", "NCCL_ALGO=Ring",
                                         "NCCL_IB_QPS_PER_CONNECTION=4", "NCCL_IB_SPLIT_DATA_ON_QPS=1", NULL};
 
-/* Fabrics of every kind, broken cables, several queue pairs: a ring of one GPU a node meets nobody. Queue pairs that take turns are one of
- * several times the pace as flows, where the fabric does not tell them apart: a message alone is then faster than as packets. */
+/* Fabrics of every kind, broken cables, several queue pairs: a ring of one GPU a node meets nobody. */
 static void test_shapes(void) {
 #define TREE ", \"kind\": \"fat-tree\", \"radix\": 8"
   static const Machine machines[] = {
@@ -66,7 +63,8 @@ static void test_shapes(void) {
       {8, 1, one_channel, ", \"kind\": \"dragonfly+\", \"radix\": 16, \"routing\": \"ecmp\"", NULL},
       {4, 1, one_channel, ", \"kind\": \"links\", \"links\": [{\"from\": \"a\", \"to\": \"b\", \"cables\": 8}], \"attach\": "
                           "[{\"switch\": \"a\", \"hosts\": \"node[0-1]\"}, {\"switch\": \"b\", \"hosts\": \"node[2-3]\"}]", NULL},
-      {8, 1, several_qps, NULL, NULL, .unpaced = TRUE},
+      {8, 1, several_qps, NULL, NULL},
+      {8, 1, several_qps, ", \"planes\": 2, \"routing\": \"adaptive\"", NULL},
       {8, 1, split_qps, NULL, NULL},
       {8, 1, split_qps, ", \"planes\": 2, \"routing\": \"adaptive\"", NULL},
   };

@@ -16,15 +16,17 @@ typedef struct {
   uint64_t seed;
   int iters;
   gboolean ideal; /* no randomness, no stagger: many things happen at the same time */
+  const char *qps; /* "NCCL_IB_QPS_PER_CONNECTION=...", or NULL */
 } Case;
 
 static CsimExecResult call_with(const Case *c, gboolean full, CsimLinkLoad **loads, guint *n_loads) {
   g_autofree char *algo = g_strdup_printf("NCCL_ALGO=%s", c->algo ? c->algo : "");
   g_autofree char *proto = g_strdup_printf("NCCL_PROTO=%s", c->proto ? c->proto : "");
-  const char *overrides[5] = {"NCCL_COLLNET_ENABLE=1", "NCCL_PAT_ENABLE=1"}; /* without SHARP in the fabric, or PAT asked for, they say nothing */
+  const char *overrides[6] = {"NCCL_COLLNET_ENABLE=1", "NCCL_PAT_ENABLE=1"}; /* without SHARP in the fabric, or PAT asked for, they say nothing */
   guint n = 2;
   if (c->algo) overrides[n++] = algo;
   if (c->proto) overrides[n++] = proto;
+  if (c->qps) overrides[n++] = c->qps;
   CsimExecSpec spec = {.iters = c->iters, .seed = c->seed, .no_symmetry = full};
   g_autoptr(Lab) lab = lab_new(c->target, 0, overrides, c->ideal ? lab_ideal : NULL, &spec);
   CsimExecResult result = lab_call(lab, c->coll, c->bytes);
@@ -134,6 +136,15 @@ static void test_p2p(void) {
   sweep("dgx-h100", few, 3, NULL, NULL, CSIM_COLL_GATHER);
 }
 
+/* Queue pairs that take turns over one way are no obstacle. */
+static void test_queue_pairs(void) {
+  Case ring = {"dgx-h100*16", "Ring", "Simple", CSIM_COLL_ALL_REDUCE, 64 << 20, 1, 2, .qps = "NCCL_IB_QPS_PER_CONNECTION=3"}, tree = ring;
+  tree.algo = "Tree";
+  tree.target = "dgx-h100*8";
+  g_assert_cmpfloat(compare(&ring), >, 7);
+  compare(&tree);
+}
+
 static void test_machines(void) {
   static const char *const nodes[] = {"dgx-2", "hgx-a800", "hgx-h200", "l40s-8gpu-pcie", "dgx-b200"};
   for (guint i = 0; i < G_N_ELEMENTS(nodes); i++) {
@@ -234,6 +245,7 @@ int main(int argc, char **argv) {
   g_test_add_func("/symmetry/nvls", test_nvls);
   g_test_add_func("/symmetry/collnet", test_collnet);
   g_test_add_func("/symmetry/p2p", test_p2p);
+  g_test_add_func("/symmetry/queue-pairs", test_queue_pairs);
   g_test_add_func("/symmetry/machines", test_machines);
   g_test_add_func("/symmetry/random", test_random);
   return g_test_run();
