@@ -146,6 +146,7 @@ void csim_packet_settings_check(const CsimPacketSettings *s, const CsimPacketMac
     check_ibcc(&c);
     return;
   }
+  if (m->kind != CSIM_PKT_ROCE) return;
   check_mtu(&c);
   check_priorities(&c);
   check_cnp(&c);

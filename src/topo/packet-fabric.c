@@ -10,12 +10,25 @@ static CsimRate widest_nic(const CsimMachine *m) {
   return line;
 }
 
+static CsimPktKind kind_of(CsimTransport transport) {
+  switch (transport) {
+  case CSIM_TRANSPORT_IB: return CSIM_PKT_IB;
+  case CSIM_TRANSPORT_ROCE: return CSIM_PKT_ROCE;
+  case CSIM_TRANSPORT_SOCKET: return CSIM_PKT_TCP;
+  case CSIM_TRANSPORT_SLINGSHOT: return CSIM_PKT_SLINGSHOT;
+  case CSIM_TRANSPORT_EFA: return CSIM_PKT_SRD;
+  }
+  g_assert_not_reached();
+}
+
 static CsimPacketMachine describe(const CsimMachine *m) {
   const CsimFabricSpec *spec = &csim_machine_cluster(m)->fabric;
   const CsimFabric *f = csim_machine_fabric(m);
   guint planes = f->graph != NULL ? 1 : f->planes;
   CsimPacketMachine d = {.nic = widest_nic(m) / planes, .latency = f->switch_latency, .mtu = spec->mtu};
-  d.kind = spec->transport == CSIM_TRANSPORT_IB ? CSIM_PKT_IB : CSIM_PKT_ROCE;
+  d.kind = kind_of(spec->transport);
+  d.tiers = (guint)f->tiers;
+  d.endpoint = csim_machine_net(m)->endpoint;
   d.link = spec->link_rate > 0 ? spec->link_rate : d.nic;
   d.ports = spec->radix > 0 ? (guint)spec->radix : (guint)csim_catalogue_number(csim_machine_catalogue(m), "switch.radix");
   d.delay[CSIM_TIER_LEAF] = f->tiers > 1 ? MAX(f->cable_leaf, f->cable_spine) : f->cable_leaf;
@@ -26,21 +39,12 @@ static CsimPacketMachine describe(const CsimMachine *m) {
   return d;
 }
 
-static gboolean has_packets(const CsimMachine *m) {
-  CsimTransport transport = csim_machine_cluster(m)->fabric.transport;
-  return transport == CSIM_TRANSPORT_IB || transport == CSIM_TRANSPORT_ROCE;
-}
-
 static gboolean plan_of(const CsimMachine *m, const CsimPacketMachine *d, const CsimPacketOptions *options, CsimPacketPlan *plan, GError **error) {
   if (csim_machine_fabric(m)->endpoint_rate <= 0) {
     csim_error_set(error, CSIM_ERROR_ROUTE, CSIM_LOC_NONE, "no node has a NIC, so nothing would be a packet; allowed: nodes with NICs, or --fidelity flow");
     return FALSE;
   }
-  if (has_packets(m)) return csim_packet_plan(&csim_machine_cluster(m)->fabric.packet, d, options, csim_machine_catalogue(m), plan, error);
-  csim_error_set(error, CSIM_ERROR_UNSUPPORTED, CSIM_LOC_NONE,
-                 "the packet level does not know %s; allowed: ib, roce (--fidelity flow simulates the others)",
-                 csim_transport_name(csim_machine_cluster(m)->fabric.transport));
-  return FALSE;
+  return csim_packet_plan(&csim_machine_cluster(m)->fabric.packet, d, options, csim_machine_catalogue(m), plan, error);
 }
 
 gboolean csim_packet_fabric_check(const CsimMachine *m, const CsimPacketOptions *options, CsimDiag *diag, GError **error) {
@@ -52,7 +56,7 @@ gboolean csim_packet_fabric_check(const CsimMachine *m, const CsimPacketOptions 
   return TRUE;
 }
 
-gboolean csim_packet_settings_given(const CsimMachine *m) { return has_packets(m) && csim_machine_cluster(m)->fabric.packet.given; }
+gboolean csim_packet_settings_given(const CsimMachine *m) { return csim_machine_cluster(m)->fabric.packet.given; }
 
 /* --- building ---------------------------------------------------------------- */
 
@@ -194,7 +198,8 @@ static void connect_switches(CsimPacketFabric *p, CsimRate rate) {
 
 /* Strands on several planes are parts of one queue pair. */
 static void limit_queue_pairs(const CsimPacketFabric *p, CsimPktSpec *spec) {
-  guint strands = p->fabric->routing == CSIM_ROUTING_ADAPTIVE ? p->planes : 1;
+  gboolean one = p->fabric->routing != CSIM_ROUTING_ADAPTIVE || spec->kind == CSIM_PKT_TCP;
+  guint strands = one ? 1 : p->planes;
   spec->qp_rate = csim_machine_net(p->machine)->stream_rate / strands;
 }
 

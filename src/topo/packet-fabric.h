@@ -22,7 +22,7 @@ gboolean csim_packet_fabric_check(const CsimMachine *machine, const CsimPacketOp
 /* Has the cluster something to check, at whatever fidelity it is run? */
 gboolean csim_packet_settings_given(const CsimMachine *machine);
 
-/* Before the engine's first event. CSIM_ERROR_UNSUPPORTED for a transport that has no packet model, CSIM_ERROR_VALUE for an MTU that it does
+/* Before the engine's first event. CSIM_ERROR_VALUE for an MTU that the transport does
  * not have, CSIM_ERROR_LIMIT for more ports than CSIM_PACKET_MAX_PORTS. */
 #define CSIM_PACKET_MAX_PORTS 65000
 CsimPacketFabric *csim_packet_fabric_new(const CsimMachine *machine, CsimEngine *engine, const CsimPacketOptions *options, GError **error);

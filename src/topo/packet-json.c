@@ -1,9 +1,10 @@
-/* topo/packet-json.c - "switch", "adapter", "roce", "ib" and "loss" of a cluster's fabric. */
+/* topo/packet-json.c - "switch", "adapter", "roce", "ib", "tcp" and "loss" of a cluster's fabric. */
 #include "base/units.h"
 #include "topo/packet-settings.h"
 
 #include <string.h>
 
+#define MAX_TCP_WINDOW (8 << 20)
 #define MAX_LEVEL (CsimBytes)(INT64_C(1) << 34)
 
 static gboolean is_false(const CsimJson *value) {
@@ -256,13 +257,30 @@ static void read_ib(CsimJson *ib, CsimPacketSettings *s) {
   csim_json_time(ib, "credit_turnaround", CSIM_JSON_OPTIONAL, &s->turnaround);
 }
 
+/* As Linux names them: tcp_congestion_control, tcp_wmem, tcp_rmem; the least time-out and the delay of ACKs are routes' rto_min and the kernel's. */
+static void read_tcp(CsimJson *tcp, CsimPacketSettings *s) {
+  static const char *const controls[] = {"cubic", "reno", "bbr", NULL};
+  int control = (int)s->tcp.control;
+  s->tcp_loc = csim_json_loc(tcp);
+  if (csim_json_choice(tcp, "congestion_control", CSIM_JSON_OPTIONAL, controls, &control)) s->tcp.control = (CsimTcpControl)control;
+  csim_json_bytes(tcp, "send_buffer", CSIM_JSON_OPTIONAL, &s->send_buffer);
+  csim_json_bytes(tcp, "receive_buffer", CSIM_JSON_OPTIONAL, &s->receive_buffer);
+  csim_json_bytes(tcp, "queue", CSIM_JSON_OPTIONAL, &s->queue);
+  csim_json_time(tcp, "rto_min", CSIM_JSON_OPTIONAL, &s->tcp.min_rto);
+  csim_json_time(tcp, "delayed_ack", CSIM_JSON_OPTIONAL, &s->tcp.delayed_ack);
+  if (csim_tcp_window(s->send_buffer, s->receive_buffer) > MAX_TCP_WINDOW)
+    csim_json_error(tcp, CSIM_ERROR_VALUE, "buffers for a window above what the model keeps; allowed: 8MiB at the sender or 16MiB at the receiver");
+}
+
 void csim_packet_settings_read(CsimJson *fabric, CsimPacketSettings *s) {
   CsimJson *roce = csim_json_object(fabric, "roce", CSIM_JSON_OPTIONAL), *ib = csim_json_object(fabric, "ib", CSIM_JSON_OPTIONAL);
+  CsimJson *tcp = csim_json_object(fabric, "tcp", CSIM_JSON_OPTIONAL);
   read_preset(fabric, "switch", &s->asic, &s->asic_loc);
   read_preset(fabric, "adapter", &s->adapter, &s->adapter_loc);
   csim_json_double(fabric, "loss", CSIM_JSON_OPTIONAL, 0, 0.5, &s->loss);
   csim_json_double(fabric, "message_rate", CSIM_JSON_OPTIONAL, 1e3, 1e12, &s->message_rate);
   if (roce) read_roce(roce, s);
   if (ib) read_ib(ib, s);
-  s->given = roce || ib || s->asic || s->adapter;
+  if (tcp) read_tcp(tcp, s);
+  s->given = roce || ib || tcp || s->asic || s->adapter;
 }

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #define CNP_DSCP 48
+#define LEAST_IP_MTU 576
+#define LEAST_MTU 256
 #define XON_GAP 18432        /* SONiC's Mellanox profiles at 100 Gb/s: 18 KiB; used where XON is not given */
 
 const char *csim_packet_tier_name(CsimPacketTier tier) {
@@ -22,7 +24,10 @@ void csim_packet_settings_init(CsimPacketSettings *s) {
                             .ecn_min = {.share = -1, .bytes = 1 << 20},
                             .ecn_max = {.share = -1, .bytes = 2 << 20},
                             .ecn_pmax = 0.05,
-                            .ibcc = csim_ibcc_usual(0.25)};
+                            .ibcc = csim_ibcc_usual(0.25),
+                            .tcp = csim_tcp_linux(),
+                            .send_buffer = 4 << 20,
+                            .receive_buffer = 6 << 20};
   s->priority_of[26] = 3;
   s->priority_of[CNP_DSCP] = 6;
   for (guint t = 0; t < CSIM_N_TIERS; t++) memset(s->tier[t].priority_of, -1, sizeof s->tier[t].priority_of);
@@ -60,9 +65,14 @@ static const CsimConstant *constant(const CsimCatalogue *c, const char *group, c
 
 /* Only Ethernet switches have a buffer in the catalogue. */
 static gboolean check_kind(const CsimCatalogue *c, const CsimPacketSettings *s, CsimPktKind kind, GError **error) {
-  if (!s->asic || (constant(c, "asic", s->asic, "buffer") != NULL) == (kind == CSIM_PKT_ROCE)) return TRUE;
-  csim_error_set(error, CSIM_ERROR_VALUE, s->asic_loc, "a %s does not switch %s; allowed: %s", s->asic, kind == CSIM_PKT_ROCE ? "Ethernet" : "InfiniBand",
-                 kind == CSIM_PKT_ROCE ? "spectrum-4, tomahawk-4, tomahawk-5" : "quantum-2");
+  if (!s->asic) return TRUE;
+  if (kind == CSIM_PKT_SLINGSHOT) {
+    csim_error_set(error, CSIM_ERROR_VALUE, s->asic_loc, "a %s does not switch Slingshot; allowed there: no \"switch\"", s->asic);
+    return FALSE;
+  }
+  if ((constant(c, "asic", s->asic, "buffer") != NULL) == (kind != CSIM_PKT_IB)) return TRUE;
+  csim_error_set(error, CSIM_ERROR_VALUE, s->asic_loc, "a %s does not switch %s; allowed: %s", s->asic, kind != CSIM_PKT_IB ? "Ethernet" : "InfiniBand",
+                 kind != CSIM_PKT_IB ? "spectrum-4, tomahawk-4, tomahawk-5" : "quantum-2");
   return FALSE;
 }
 
@@ -88,8 +98,15 @@ static CsimBytes buffer_of(const CsimPacketSettings *s, const CsimCatalogue *c) 
 static gboolean is_rdma_mtu(int mtu) { return mtu == 256 || mtu == 512 || mtu == 1024 || mtu == 2048 || mtu == 4096; }
 
 static gboolean payload(const CsimPacketMachine *m, const CsimCatalogue *c, int *mtu, GError **error) {
-  const char *transport = m->kind == CSIM_PKT_IB ? "ib" : "roce";
-  *mtu = m->mtu > 0 ? m->mtu : (int)csim_catalogue_bytes(c, "%s.mtu", transport);
+  static const char *const transports[] = {"roce", "ib", "slingshot", "efa", "socket"};
+  int least = m->kind == CSIM_PKT_TCP ? LEAST_IP_MTU : LEAST_MTU;
+  *mtu = m->mtu > 0 ? m->mtu : (int)csim_catalogue_bytes(c, "%s.mtu", transports[m->kind]);
+  if (m->kind != CSIM_PKT_IB && m->kind != CSIM_PKT_ROCE) {
+    gboolean ok = *mtu >= least && *mtu <= CSIM_PKT_MAX_MTU;
+    if (!ok) csim_error_set(error, CSIM_ERROR_VALUE, CSIM_LOC_NONE, "an MTU of %d has no packets; allowed over %s: %d to %d", *mtu, transports[m->kind], least, CSIM_PKT_MAX_MTU);
+    if (m->kind == CSIM_PKT_TCP) *mtu -= CSIM_PKT_TCP_HEADER;
+    return ok;
+  }
   if (!is_rdma_mtu(*mtu) && m->kind == CSIM_PKT_ROCE) *mtu = csim_pkt_roce_mtu(*mtu);
   if (is_rdma_mtu(*mtu)) return TRUE;
   csim_error_set(error, CSIM_ERROR_VALUE, CSIM_LOC_NONE,
@@ -208,25 +225,81 @@ static gboolean check_levels(const CsimPacketSettings *s, const CsimPktSwitch *s
   return FALSE;
 }
 
+/* --- transports without PFC --------------------------------------------------- */
+
+/* Bytes that fill a quiet path between the two farthest adapters and back. */
+static double quiet_product(const CsimPacketMachine *m, const CsimPktSpec *spec) {
+  CsimTime way = 0;
+  for (guint t = 0; t < MAX(m->tiers, 1); t++) way += 2 * m->delay[t] + (t == 0 ? 1 : 2) * m->latency;
+  int frame = csim_pkt_wire(spec->kind, csim_pkt_data_frame(spec->kind, spec->mtu, TRUE));
+  return (double)m->nic * 1e-12 * (double)(2 * way) + 2.0 * frame;
+}
+
+/* A connection has so many quiet products under way, and is acknowledged often enough not to wait for it. */
+static void limit_flight(const CsimPacketMachine *m, double products, CsimPktSpec *spec) {
+  spec->window = MAX((int64_t)ceil(products * quiet_product(m, spec) / spec->mtu), 4);
+  spec->ack_every = (int)CLAMP(spec->window / 4, 1, spec->ack_every);
+}
+
+static void lossy_spec(CsimPktSpec *spec) {
+  spec->data_class = spec->ack_class = spec->cnp_class = 0;
+  spec->strict_mask = spec->pfc_mask = 0;
+  spec->dcqcn_on = FALSE;
+}
+
+static void tcp_spec(const CsimPacketSettings *s, const CsimPacketMachine *m, CsimPktSpec *spec) {
+  lossy_spec(spec);
+  spec->tcp = s->tcp;
+  spec->tcp.window = csim_tcp_window(s->send_buffer, s->receive_buffer);
+  spec->tcp.ack_delay = m->endpoint;
+}
+
+static void srd_spec(const CsimPacketMachine *m, const CsimCatalogue *c, CsimPktSpec *spec) {
+  lossy_spec(spec);
+  spec->recovery = CSIM_PKT_SELECTIVE;
+  spec->ack_timeout = csim_catalogue_time(c, "efa.resend");
+  limit_flight(m, csim_catalogue_number(c, "efa.inflight"), spec);
+}
+
+static void lossy_switch(const CsimPacketSettings *s, const CsimPacketMachine *m, CsimBytes buffer, CsimPktSwitch *sw) {
+  sw->buffer = s->queue > 0 ? s->queue * m->ports : buffer;
+  sw->queue = s->queue;
+  sw->lossy_alpha = 1;
+}
+
+static void set_transport(const CsimPacketSettings *s, const CsimPacketMachine *m, const CsimPacketOptions *o, const CsimCatalogue *c, CsimPktSpec *spec) {
+  switch (m->kind) {
+  case CSIM_PKT_ROCE: roce_spec(s, m, o, spec); break;
+  case CSIM_PKT_IB: ib_spec(s, spec); break;
+  case CSIM_PKT_SLINGSHOT: limit_flight(m, csim_catalogue_number(c, "slingshot.inflight"), spec); break;
+  case CSIM_PKT_SRD: srd_spec(m, c, spec); break;
+  case CSIM_PKT_TCP: tcp_spec(s, m, spec); break;
+  }
+}
+
+static void set_switch(const CsimPacketSettings *s, const CsimPacketMachine *m, const CsimPacketOptions *o, const CsimCatalogue *c, CsimPacketTier tier,
+                       CsimPacketPlan *plan) {
+  if (m->kind == CSIM_PKT_ROCE) roce_switch(s, m, o, buffer_of(s, c), tier, plan);
+  else if (!csim_pkt_has_credits(m->kind)) lossy_switch(s, m, buffer_of(s, c), &plan->tier[tier]);
+  plan->tier[tier].latency = m->latency;
+  plan->tier[tier].cut_through = TRUE;
+}
+
 gboolean csim_packet_plan(const CsimPacketSettings *s, const CsimPacketMachine *m, const CsimPacketOptions *o, const CsimCatalogue *c,
                           CsimPacketPlan *plan, GError **error) {
-  *plan = (CsimPacketPlan){.spec = m->kind == CSIM_PKT_IB ? csim_pkt_spec_ib() : csim_pkt_spec_roce()};
+  *plan = (CsimPacketPlan){.spec = csim_pkt_has_credits(m->kind) ? csim_pkt_spec_ib() : csim_pkt_spec_roce()};
   CsimPktSpec *spec = &plan->spec;
   if (!check_preset(c, "asic", s->asic, s->asic_loc, error) || !check_preset(c, "adapter", s->adapter, s->adapter_loc, error) ||
       !check_kind(c, s, m->kind, error) || !payload(m, c, &spec->mtu, error))
     return FALSE;
+  spec->kind = m->kind;
   spec->seed = o->seed;
   spec->ack_timeout = csim_pkt_ack_timeout(o->timeout);
   spec->retry_count = o->retry_count;
   if (s->message_rate > 0) spec->message_gap = (CsimTime)(CSIM_S / s->message_rate);
   if (s->vl_buffer > 0) spec->vl_buffer = s->vl_buffer;
   if (s->turnaround >= 0) spec->credit_turnaround = s->turnaround;
-  if (m->kind == CSIM_PKT_ROCE) roce_spec(s, m, o, spec);
-  else ib_spec(s, spec);
-  for (guint t = 0; t < CSIM_N_TIERS; t++) {
-    if (m->kind == CSIM_PKT_ROCE) roce_switch(s, m, o, buffer_of(s, c), (CsimPacketTier)t, plan);
-    plan->tier[t].latency = m->latency;
-    plan->tier[t].cut_through = TRUE;
-  }
-  return m->kind == CSIM_PKT_IB || check_levels(s, &plan->tier[0], plan->share, error);
+  set_transport(s, m, o, c, spec);
+  for (guint t = 0; t < CSIM_N_TIERS; t++) set_switch(s, m, o, c, (CsimPacketTier)t, plan);
+  return m->kind != CSIM_PKT_ROCE || check_levels(s, &plan->tier[0], plan->share, error);
 }

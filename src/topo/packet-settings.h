@@ -1,7 +1,7 @@
 /*
  * topo/packet-settings.h - switches' and adapters' settings as their users know them, and what they come to for a machine.
  *
- * Used by: cluster JSON ("fabric": {"switch", "adapter", "roce", "ib"}; docs/guide/cluster.md), topo/packet-fabric.c, checks.
+ * Used by: cluster JSON ("fabric": {"switch", "adapter", "roce", "ib", "tcp"}; docs/guide/cluster.md), topo/packet-fabric.c, checks.
  * Read in packet-json.c, worked out in packet-settings.c, checked in packet-check.c.
  *
  * A level may be bytes or a percentage of a port's share of the switch's buffer: (buffer - all headroom) / ports.
@@ -68,7 +68,12 @@ typedef struct {
   gboolean ibcc_on;
   CsimIbCc ibcc;
   CsimLoc ibcc_loc;
-  /* Both */
+  /* TCP */
+  CsimTcp tcp;
+  CsimBytes send_buffer, receive_buffer;
+  CsimBytes queue;                /* of a switch's port, its own; 0: a share of the buffer */
+  CsimLoc tcp_loc;
+  /* All */
   double message_rate;            /* messages that an adapter begins in a second; 0: no limit */
   double loss;                    /* of each frame on each cable and direction */
 } CsimPacketSettings;
@@ -92,6 +97,8 @@ typedef struct {
   CsimTime delay[CSIM_N_TIERS]; /* longest cable at a switch of that tier */
   CsimTime latency;            /* of a switch */
   guint ports;                 /* of a switch */
+  guint tiers;
+  CsimTime endpoint;           /* of the transport: an adapter with its driver */
   CsimPktKind kind;
   int mtu;                     /* as the cluster gives it; 0: the transport's */
 } CsimPacketMachine;

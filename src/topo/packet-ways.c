@@ -63,9 +63,15 @@ static gboolean find_way(const CsimPacketFabric *p, CsimNicRef from, CsimNicRef 
   return TRUE;
 }
 
+/* EFA's adapters spread frames over all ways without looking; TCP's segments would take overtaking for loss, and keep to one. */
+static CsimPktRouting each_frame(const CsimPacketFabric *p) {
+  CsimTransport transport = csim_machine_cluster(p->machine)->fabric.transport;
+  return transport == CSIM_TRANSPORT_SOCKET ? CSIM_PKT_ONE_PATH : transport == CSIM_TRANSPORT_EFA ? CSIM_PKT_SPRAY : CSIM_PKT_ADAPTIVE;
+}
+
 /* On all planes at once: each switch finds its own shortest ways. Planes without one are left out. */
 static guint on_all_planes(CsimPacketFabric *p, CsimNicRef from, CsimNicRef to, guint *qps, GError **error) {
-  CsimPktQpSpec spec = {.routing = CSIM_PKT_ADAPTIVE};
+  CsimPktQpSpec spec = {.routing = each_frame(p)};
   guint n = 0;
   for (guint plane = 0; plane < p->planes; plane++) {
     guint src = packet_host(p, from, plane), dst = packet_host(p, to, plane);
@@ -91,7 +97,8 @@ static guint list_ways(const CsimPacketFabric *p, CsimNicRef from, CsimNicRef to
 }
 
 guint csim_packet_fabric_qps(CsimPacketFabric *p, CsimNicRef from, CsimNicRef to, uint32_t flow_hash, guint *qps, GError **error) {
-  gboolean adaptive = csim_machine_cluster(p->machine)->fabric.routing == CSIM_ROUTING_ADAPTIVE, graph = p->fabric->graph != NULL;
+  gboolean tcp = csim_machine_cluster(p->machine)->fabric.transport == CSIM_TRANSPORT_SOCKET;
+  gboolean adaptive = !tcp && csim_machine_cluster(p->machine)->fabric.routing == CSIM_ROUTING_ADAPTIVE, graph = p->fabric->graph != NULL;
   Way there, back, ways[CSIM_FABRIC_MAX_WAYS] = {{0}};
   CsimPktWay several[CSIM_FABRIC_MAX_WAYS];
   guint plane = 0, back_plane = 0;
@@ -99,7 +106,7 @@ guint csim_packet_fabric_qps(CsimPacketFabric *p, CsimNicRef from, CsimNicRef to
   if (adaptive && p->planes > 1) return on_all_planes(p, from, to, qps, error);
   if (!find_way(p, to, from, flow_hash, &back, &back_plane, error)) return 0;
   CsimPktQpSpec spec = {.path = there.port, .n_path = there.n, .back = back.port, .n_back = back.n};
-  spec.routing = !adaptive ? CSIM_PKT_ONE_PATH : graph ? CSIM_PKT_WAYS : CSIM_PKT_ADAPTIVE;
+  spec.routing = !adaptive ? CSIM_PKT_ONE_PATH : graph ? CSIM_PKT_WAYS : each_frame(p);
   if (graph) spec.lane = there.lane, spec.back_lane = back.lane;
   if (spec.routing == CSIM_PKT_WAYS) spec.n_ways = list_ways(p, from, to, flow_hash, ways, several), spec.ways = several;
   if (plane != back_plane) spec.back = NULL; /* acknowledgements keep to the plane; hashed both ways they may be on two */

@@ -45,7 +45,7 @@ static gboolean check_accounts(const CsimPktNet *net, guint i, CsimBytes (*held)
     const Class *account = &port->class[c];
     if (account->held != held[i][c])
       return wrong(error, net, i, "bytes of the ingress account", account->held, held[i][c]);
-    if (net->spec.kind == CSIM_PKT_IB || port->is_host || !pkt_is_lossless(net, &net->nodes[port->node], c)) continue;
+    if (csim_pkt_has_credits(net->spec.kind) || port->is_host || !pkt_is_lossless(net, &net->nodes[port->node], c)) continue;
     if (account->shared + account->headroom != held[i][c])
       return wrong(error, net, i, "shared and headroom bytes", account->shared + account->headroom,
                    held[i][c]);
@@ -66,7 +66,7 @@ static CsimBytes shared_by(const CsimPktNet *net, const Node *node) {
 }
 
 static gboolean check_node(const CsimPktNet *net, const Node *node, GError **error) {
-  if (node->is_host || net->spec.kind == CSIM_PKT_IB || node->ports->len == 0) return TRUE;
+  if (node->is_host || csim_pkt_has_credits(net->spec.kind) || node->ports->len == 0) return TRUE;
   CsimBytes sum = shared_by(net, node);
   if (sum == node->shared_used) return TRUE;
   return wrong(error, net, g_array_index(node->ports, guint, 0), "shared bytes of the switch",
@@ -107,14 +107,14 @@ typedef struct {
 
 /* InfiniBand's buffers are counted in blocks. */
 static CsimBytes room_of(const CsimPktNet *net, const Packet *p) {
-  if (net->spec.kind == CSIM_PKT_ROCE) return p->frame;
+  if (!csim_pkt_has_credits(net->spec.kind)) return p->frame;
   return (p->frame + CSIM_PKT_IB_BLOCK - 1) / CSIM_PKT_IB_BLOCK * CSIM_PKT_IB_BLOCK;
 }
 
 static gboolean waits(const CsimPktNet *net, const Port *port, guint c) {
   const Class *class = &port->class[c];
   if (class->queue.head == NONE || port->is_host || port->peer_is_host) return FALSE;
-  if (net->spec.kind == CSIM_PKT_ROCE) return port->paused >> c & 1;
+  if (!csim_pkt_has_credits(net->spec.kind)) return port->paused >> c & 1;
   return class->credits * CSIM_PKT_IB_BLOCK < room_of(net, pkt_packet(net, class->queue.head));
 }
 
@@ -132,7 +132,7 @@ static void sum_stuck(Search *s) {
 static gboolean would_go(const CsimPktNet *net, const Port *port, guint c, CsimBytes held) {
   const CsimPktSwitch *sw = &net->nodes[port->peer_node].sw;
   if (held == 0) return TRUE;
-  if (net->spec.kind == CSIM_PKT_IB)
+  if (csim_pkt_has_credits(net->spec.kind))
     return held + room_of(net, pkt_packet(net, port->class[c].queue.head)) <= net->spec.vl_buffer;
   CsimBytes level =
       sw->alpha > 0

@@ -51,11 +51,13 @@ static void add_handlers(CsimPktNet *net) {
   net->on_credit = csim_engine_add_handler(engine, "credit", pkt_on_credit, net);
   net->on_post = csim_engine_add_handler(engine, "post", pkt_on_post, net);
   net->on_reduced = csim_engine_add_handler(engine, "frame reduced", pkt_on_reduced, net);
+  net->on_delayed = csim_engine_add_handler(engine, "delayed ACK", pkt_on_delayed, net);
   net->on_watchdog = csim_engine_add_handler(engine, "PFC watchdog", pkt_on_watchdog, net);
 }
 
 static void free_qp(gpointer data) {
   Qp *qp = data;
+  pkt_tcp_free(qp);
   pkt_early_free(&qp->early);
   g_free(qp->routes);
   g_free(qp->way_back);
@@ -64,7 +66,7 @@ static void free_qp(gpointer data) {
 }
 
 CsimPktNet *csim_pkt_net_new(CsimEngine *engine, const CsimPktSpec *spec) {
-  g_assert(spec->mtu > 0 && spec->mtu <= 9000 && spec->ack_every > 0);
+  g_assert(spec->mtu > 0 && spec->mtu <= CSIM_PKT_MAX_MTU && spec->ack_every > 0);
   CsimPktNet *net = g_new0(CsimPktNet, 1);
   net->engine = engine;
   net->spec = *spec;
@@ -248,7 +250,7 @@ static gboolean take_path(const CsimPktNet *net, guint from, guint to, const gui
 
 static gboolean take_way(const CsimPktNet *net, const Qp *qp, const CsimPktWay *way, Route *out, GError **error) {
   if (!take_path(net, qp->src, qp->dst, way->port, way->n, out->port, &out->n, error)) return FALSE;
-  gboolean laned = way->lane && net->spec.kind == CSIM_PKT_IB;
+  gboolean laned = way->lane && csim_pkt_has_credits(net->spec.kind);
   for (guint i = 0; i < way->n; i++) out->lane[i] = laned ? way->lane[i] : (guint8)net->spec.data_class;
   g_assert(out->port[0] == qp->path[0] && out->lane[0] == net->spec.data_class);
   return TRUE;
@@ -263,7 +265,7 @@ static void take_lanes(uint32_t n, const uint16_t *port, const guint8 *lane, gui
 /* What is more than one path for data and one for ACKs. */
 static gboolean set_routes(const CsimPktNet *net, Qp *qp, const CsimPktQpSpec *spec, GError **error) {
   gboolean several = qp->routing == CSIM_PKT_WAYS;
-  qp->laned = net->spec.kind == CSIM_PKT_IB && spec && (spec->lane || spec->back_lane || several);
+  qp->laned = csim_pkt_has_credits(net->spec.kind) && spec && (spec->lane || spec->back_lane || several);
   if (!several && !qp->laned) return TRUE;
   qp->n_routes = several ? spec->n_ways : 1;
   g_assert(qp->n_routes > 0 && qp->n_routes <= CSIM_PKT_MAX_WAYS);
@@ -309,6 +311,7 @@ guint csim_pkt_add_qp(CsimPktNet *net, guint src, guint dst, const CsimPktQpSpec
   }
   csim_rp_init(&qp->rp, &net->spec.dcqcn, net->ports[qp->path[0]].rate);
   csim_timer_init(&qp->timer, net->on_timeout, 0, qp->id, 0);
+  if (net->spec.kind == CSIM_PKT_TCP) pkt_tcp_init(net, qp);
   g_ptr_array_add(net->qps, g_steal_pointer(&qp));
   return net->qps->len - 1;
 }
@@ -331,7 +334,7 @@ CsimPktQpStats csim_pkt_qp_stats(CsimPktNet *net, guint index) {
   Qp *qp = pkt_qp(net, index);
   CsimPktQpStats stats = qp->stats;
   stats.rate = csim_rp_rate(&qp->rp, csim_engine_now(net->engine));
-  stats.cuts = qp->rp.cuts;
+  stats.cuts += qp->rp.cuts;
   return stats;
 }
 
@@ -341,6 +344,7 @@ char *csim_pkt_qp_name(const CsimPktNet *net, guint index) {
 }
 
 const char *csim_pkt_qp_error(const CsimPktNet *net, guint qp) {
+  if (net->spec.kind == CSIM_PKT_TCP) return pkt_qp(net, qp)->stats.failed ? "connection timed out (ETIMEDOUT)" : "";
   return pkt_qp(net, qp)->stats.failed ? "transport retry counter exceeded (IBV_WC_RETRY_EXC_ERR, status 12)"
                                        : "";
 }

@@ -3,7 +3,7 @@
  *
  * net.c builds and owns; port.c transmits; switch.c admits, pauses, marks; sender.c and receiver.c are the
  * two halves of a NIC; credit.c is InfiniBand's flow control; check.c proves conservation and looks for
- * deadlocks.
+ * deadlocks; tcp.c and its neighbours are TCP (tcp-private.h).
  */
 #ifndef CSIM_MODELS_PKT_PRIVATE_H
 #define CSIM_MODELS_PKT_PRIVATE_H
@@ -154,8 +154,13 @@ typedef struct {
   uint32_t n_path, n_back, n_routes;
   Route *routes;   /* n_routes: ways of data where there are several, or lanes change; else none */
   Route *way_back; /* of ACKs, if lanes change */
+  struct Tcp *tcp; /* tcp-private.h; NULL: no TCP */
   uint16_t path[CSIM_PKT_MAX_HOPS], back[CSIM_PKT_MAX_HOPS];
 } Qp;
+
+/* What a TCP ACK says, in a PSN's place: the first segment missing, and a block beyond it (ahead, segments). */
+#define PKT_SACK_BITS 14
+#define PKT_SACK_MOST (INT64_C(1) << PKT_SACK_BITS)
 
 typedef struct PktTree PktTree; /* tree.c */
 
@@ -203,7 +208,7 @@ struct CsimPktNet {
   CsimBytes fecn_above; /* bytes of a lane's queue */
   /* handlers */
   uint16_t on_arrive, on_free, on_wake, on_effect, on_control, on_pause, on_expiry, on_refresh, on_timeout,
-      on_credit, on_post, on_watchdog, on_reduced;
+      on_credit, on_post, on_watchdog, on_reduced, on_delayed;
   gboolean frozen; /* no more nodes or cables */
   char *deadlock;
 };
@@ -251,6 +256,8 @@ void pkt_send_pause(CsimPktNet *net, Port *port, guint class, int quanta);
 uint32_t pkt_next_data(CsimPktNet *net, Port *port); /* the frame that a host sends next, NONE */
 gboolean pkt_host_has_data(const CsimPktNet *net, const Port *port);
 void pkt_ready(CsimPktNet *net, Qp *qp);
+uint32_t pkt_make_segment(CsimPktNet *net, Qp *qp, int64_t psn); /* next_psn's, or an earlier one again */
+void pkt_complete(CsimPktNet *net, Qp *qp);                      /* messages that are acknowledged */
 
 void pkt_post_part(CsimPktNet *net, Qp *qp, CsimTime at, CsimBytes bytes, int mtu, uint32_t number, uint16_t handler, uint16_t kind, uint32_t entity);
 
@@ -296,6 +303,19 @@ void pkt_early_free(Early *early);
 void pkt_deliver(CsimPktNet *net, Port *rx, uint32_t index, CsimTime arrival);
 void pkt_tell_delivered(CsimPktNet *net, const Qp *qp, CsimTime arrival);
 
+void pkt_effect_ack(CsimPktNet *net, const Qp *qp, CsimTime at, uint64_t arg);
+
+/* tcp.c, tcp-receiver.c */
+void pkt_tcp_init(CsimPktNet *net, Qp *qp);
+void pkt_tcp_free(Qp *qp);
+void pkt_tcp_fill(CsimPktNet *net, Qp *qp);             /* queues in the adapter what may go */
+void pkt_tcp_left(CsimPktNet *net, Qp *qp, int frame);  /* it has begun to leave the adapter */
+void pkt_tcp_acked(CsimPktNet *net, Qp *qp, uint64_t arg);
+void pkt_tcp_timeout(CsimPktNet *net, Qp *qp);
+void pkt_tcp_take(CsimPktNet *net, Qp *qp, const Packet *p, CsimTime arrival);
+uint64_t pkt_sack(int64_t cumulative, int64_t first, int64_t n);
+void pkt_sack_read(uint64_t arg, int64_t *cumulative, int64_t *first, int64_t *n);
+
 /* credit.c */
 gboolean pkt_has_credit(CsimPktNet *net, Port *port, guint class, int frame);
 void pkt_take_credit(Port *port, guint class, int frame);
@@ -319,6 +339,7 @@ void pkt_on_expiry(CsimEngine *engine, void *owner, const CsimEvent *event);
 void pkt_on_refresh(CsimEngine *engine, void *owner, const CsimEvent *event);
 void pkt_on_timeout(CsimEngine *engine, void *owner, const CsimEvent *event);
 void pkt_on_credit(CsimEngine *engine, void *owner, const CsimEvent *event);
+void pkt_on_delayed(CsimEngine *engine, void *owner, const CsimEvent *event);
 void pkt_on_post(CsimEngine *engine, void *owner, const CsimEvent *event);
 
 #endif

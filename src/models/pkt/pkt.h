@@ -21,11 +21,13 @@
 
 #include "models/pkt/dcqcn.h"
 #include "models/pkt/ibcc.h"
+#include "models/pkt/tcp.h"
 #include "models/pkt/wire.h"
 #include "sim/engine.h"
 
 #define CSIM_PKT_CLASSES 8   /* priorities, or virtual lanes */
 #define CSIM_PKT_MAX_HOPS 42 /* links of a path */
+#define CSIM_PKT_MAX_MTU 9216 /* payload of a frame */
 #define CSIM_PKT_MAX_WAYS 12 /* of a queue pair */
 
 typedef enum {
@@ -61,6 +63,7 @@ typedef struct {
   CsimDcqcn dcqcn;
   gboolean ibcc_on;           /* InfiniBand's congestion control */
   CsimIbCc ibcc;
+  CsimTcp tcp;                /* CSIM_PKT_TCP */
   CsimTime cnp_interval;      /* least time between two CNPs of a queue pair */
   guint8 pfc_mask;            /* classes that hosts and switches pause */
   CsimTime pause_response;    /* from a PAUSE's arrival to its effect */
@@ -84,6 +87,7 @@ typedef struct {
   double alpha;               /* XOFF at alpha x (free shared bytes); 0: static */
   CsimBytes xoff;             /* static XOFF, bytes of the ingress account */
   CsimBytes xon_gap;          /* XON at XOFF - gap */
+  CsimBytes queue;            /* an egress queue of a lossy class has so many bytes of its own, instead of the shared ones; 0: it has not */
   double lossy_alpha;         /* an egress queue of a lossy class may hold lossy_alpha x free shared bytes */
   CsimBytes ecn_min, ecn_max; /* Kmin, Kmax of an egress queue */
   double ecn_pmax;

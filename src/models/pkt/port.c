@@ -76,7 +76,7 @@ static uint32_t next_queued(CsimPktNet *net, Port *port) {
   guint ready = port->ready & ~(guint)port->paused;
   if (ready == 0) return NONE;
   if (ready >> CONTROL & 1) return pkt_dequeue(net, port, CONTROL);
-  if (net->spec.kind == CSIM_PKT_IB) ready = with_credit(net, port, ready);
+  if (csim_pkt_has_credits(net->spec.kind)) ready = with_credit(net, port, ready);
   if (ready == 0) return NONE;
   guint strict = ready & net->spec.strict_mask;
   if (strict) return pkt_dequeue(net, port, 31 - (guint)__builtin_clz(strict));
@@ -115,7 +115,7 @@ static void lose(CsimPktNet *net, Port *port, uint32_t index, int wire) {
   port->lost_bytes += wire;
   /* What is lost on the wire has not taken the buffer that its credit stands for. */
   const Packet *p = pkt_packet(net, index);
-  if (net->spec.kind == CSIM_PKT_IB)
+  if (csim_pkt_has_credits(net->spec.kind))
     pkt_give_credit(net, &net->ports[port->peer], p->class, p->frame,
                     csim_engine_now(net->engine) + pkt_wire_time(port, wire) + port->delay);
   pkt_release(net, index);
@@ -140,7 +140,10 @@ static void start(CsimPktNet *net, Port *port, uint32_t index) {
   port->busy_until = net->loads[port - net->ports].busy_until = now + wire_time;
   count_tx(port, now, wire);
   if (!port->is_host) pkt_leave(net, port, p);
-  if (net->spec.kind == CSIM_PKT_IB) pkt_take_credit(port, p->class, p->frame);
+  gboolean from_socket = port->is_host && net->spec.kind == CSIM_PKT_TCP && p->type == PKT_DATA;
+  uint32_t socket = p->qp;
+  int frame = p->frame;
+  if (csim_pkt_has_credits(net->spec.kind)) pkt_take_credit(port, p->class, p->frame);
   if (is_lost(port, p)) {
     lose(net, port, index, wire);
   } else if (p->type == PKT_PAUSE) {
@@ -153,6 +156,7 @@ static void start(CsimPktNet *net, Port *port, uint32_t index) {
     csim_engine_at(net->engine, now + port->delay + enter_time(net, port, p, wire, wire_time), net->on_arrive,
                    0, port->peer, index);
   }
+  if (from_socket) pkt_tcp_left(net, pkt_qp(net, socket), frame);
 }
 
 static void serve(CsimPktNet *net, Port *port) {
@@ -160,7 +164,7 @@ static void serve(CsimPktNet *net, Port *port) {
   if (index == NONE && port->is_host) index = pkt_next_data(net, port);
   if (index == NONE) return;
   start(net, port, index);
-  if (!has_work(net, port)) return;
+  if (port->free_pending || !has_work(net, port)) return; /* what a socket queued meanwhile may have seen to it */
   port->free_pending = TRUE;
   csim_engine_at(net->engine, port->busy_until, net->on_free, 0, (uint32_t)(port - net->ports), 0);
 }

@@ -7,7 +7,7 @@
  */
 #include "models/pkt/pkt-private.h"
 
-enum { EFFECT_ACK = 1, EFFECT_NAK = 2, EFFECT_CNP = 4, EFFECT_DELIVERED = 8, EFFECT_GAP = 16 };
+enum { EFFECT_ACK = 1, EFFECT_NAK = 2, EFFECT_CNP = 4, EFFECT_DELIVERED = 8, EFFECT_GAP = 16, EFFECT_TCP_ACK = 32 };
 
 static void reply(CsimPktNet *net, const Qp *qp, PktType type, int64_t psn) {
   uint32_t index = pkt_alloc(net);
@@ -32,6 +32,7 @@ void pkt_on_effect(CsimEngine *engine, void *owner, const CsimEvent *event) {
   if (event->kind & EFFECT_CNP) reply(net, qp, PKT_CNP, 0);
   if (event->kind & EFFECT_ACK) reply(net, qp, PKT_ACK, (int64_t)event->arg - 1);
   if (event->kind & EFFECT_NAK) reply(net, qp, PKT_NAK, (int64_t)event->arg);
+  if (event->kind & EFFECT_TCP_ACK) reply(net, qp, PKT_ACK, (int64_t)event->arg);
   if (event->kind & EFFECT_GAP) reply(net, qp, PKT_GAP, (int64_t)event->arg);
   if (!(event->kind & EFFECT_DELIVERED)) return;
   uint64_t number = qp->delivered++;
@@ -101,6 +102,10 @@ static void take_any_order(CsimPktNet *net, Qp *qp, const Packet *p, CsimTime ar
 
 static void take_data(CsimPktNet *net, const Packet *p, CsimTime arrival) {
   Qp *qp = pkt_qp(net, p->qp);
+  if (qp->tcp) {
+    pkt_tcp_take(net, qp, p, arrival);
+    return;
+  }
   if (qp->any_order) {
     take_any_order(net, qp, p, arrival);
     return;
@@ -113,19 +118,21 @@ static void take_data(CsimPktNet *net, const Packet *p, CsimTime arrival) {
   if (effects) effect_at(net, qp, arrival, effects, (uint64_t)qp->expected);
 }
 
+void pkt_effect_ack(CsimPktNet *net, const Qp *qp, CsimTime at, uint64_t arg) { effect_at(net, qp, at, EFFECT_TCP_ACK, arg); }
+
 void pkt_tell_delivered(CsimPktNet *net, const Qp *qp, CsimTime arrival) { effect_at(net, qp, arrival, EFFECT_DELIVERED, 0); }
 
 void pkt_deliver(CsimPktNet *net, Port *rx, uint32_t index, CsimTime arrival) {
   const Packet *p = pkt_packet(net, index);
   rx->rx_packets++;
   rx->rx_bytes += csim_pkt_wire(net->spec.kind, p->frame);
-  if (G_UNLIKELY(rx->stuck) && net->spec.kind == CSIM_PKT_ROCE && !(net->spec.pfc_mask >> p->class & 1)) {
+  if (G_UNLIKELY(rx->stuck) && !csim_pkt_has_credits(net->spec.kind) && !(net->spec.pfc_mask >> p->class & 1)) {
     rx->dropped++;
     pkt_release(net, index);
     return;
   }
-  if (net->spec.kind == CSIM_PKT_IB && G_UNLIKELY(rx->stuck)) pkt_withhold_credit(rx, p->class, p->frame);
-  else if (net->spec.kind == CSIM_PKT_IB) pkt_give_credit(net, rx, p->class, p->frame, arrival);
+  if (csim_pkt_has_credits(net->spec.kind) && G_UNLIKELY(rx->stuck)) pkt_withhold_credit(rx, p->class, p->frame);
+  else if (csim_pkt_has_credits(net->spec.kind)) pkt_give_credit(net, rx, p->class, p->frame, arrival);
   if (p->type == PKT_DATA)
     take_data(net, p, arrival);
   else if (p->type == PKT_DOWN)

@@ -48,6 +48,10 @@ static void line_up(CsimPktNet *net, Qp *qp, CsimTime free_at) {
 }
 
 void pkt_ready(CsimPktNet *net, Qp *qp) {
+  if (qp->tcp) {
+    pkt_tcp_fill(net, qp);
+    return;
+  }
   line_up(net, qp, csim_engine_now(net->engine));
   if (qp->state == QP_READY) pkt_kick(net, host_port(net, qp));
 }
@@ -110,7 +114,7 @@ static uint32_t make_frame(CsimPktNet *net, const Qp *qp, const Message *message
 }
 
 static void arm_timeout(CsimPktNet *net, Qp *qp) {
-  if (qp->timer.due == CSIM_TIME_NEVER && !qp->tree && net->spec.ack_timeout != CSIM_TIME_NEVER)
+  if (qp->timer.due == CSIM_TIME_NEVER && !qp->tree && !qp->tcp && net->spec.ack_timeout != CSIM_TIME_NEVER)
     csim_timer_arm(net->engine, &qp->timer, csim_engine_now(net->engine) + net->spec.ack_timeout);
 }
 
@@ -162,6 +166,15 @@ static uint32_t next_frame(CsimPktNet *net, Qp *qp) {
   return index;
 }
 
+uint32_t pkt_make_segment(CsimPktNet *net, Qp *qp, int64_t psn) {
+  if (psn == qp->next_psn) return next_frame(net, qp);
+  const Message *message = qp->first_message;
+  while (message->end <= psn) message = message->next;
+  qp->stats.packets++;
+  qp->stats.resent++;
+  return make_frame(net, qp, message, psn);
+}
+
 /* When the next frame may start: the wire's pace, the queue pair's own, or the reaction point's. */
 static void pace(CsimPktNet *net, Qp *qp, const Port *port, int frame) {
   CsimTime now = csim_engine_now(net->engine);
@@ -195,9 +208,9 @@ static gboolean waits_for_message(CsimPktNet *net, Node *node, Qp *qp) {
 uint32_t pkt_next_data(CsimPktNet *net, Port *port) {
   Node *node = &net->nodes[port->node];
   while (pkt_host_has_data(net, port)) {
-    if (net->spec.kind == CSIM_PKT_IB &&
+    if (csim_pkt_has_credits(net->spec.kind) &&
         !pkt_has_credit(net, port, net->spec.data_class,
-                        csim_pkt_data_frame(CSIM_PKT_IB, net->spec.mtu, TRUE)))
+                        csim_pkt_data_frame(net->spec.kind, net->spec.mtu, TRUE)))
       return NONE;
     Qp *qp = pop_ready(net, node);
     if (!can_send(qp) || waits_for_message(net, node, qp)) continue;
@@ -270,7 +283,7 @@ static void go_to(Qp *qp, int64_t psn) {
   while (qp->current && qp->current->end <= psn) qp->current = qp->current->next;
 }
 
-static void complete(CsimPktNet *net, Qp *qp) {
+void pkt_complete(CsimPktNet *net, Qp *qp) {
   Message *message;
   while ((message = qp->first_message) && message->end <= qp->acked_psn) {
     qp->first_message = message->next;
@@ -296,7 +309,7 @@ static void acked(CsimPktNet *net, Qp *qp, int64_t psn) {
     csim_timer_disarm(net->engine, &qp->timer);
   else if (net->spec.ack_timeout != CSIM_TIME_NEVER && !qp->tree)
     csim_timer_arm(net->engine, &qp->timer, now + net->spec.ack_timeout);
-  complete(net, qp);
+  pkt_complete(net, qp);
 }
 
 void pkt_on_control(CsimEngine *engine, void *owner, const CsimEvent *event) {
@@ -304,6 +317,10 @@ void pkt_on_control(CsimEngine *engine, void *owner, const CsimEvent *event) {
   Qp *qp = pkt_qp(net, event->entity);
   int64_t psn = (int64_t)event->arg;
   if (qp->stats.failed) return;
+  if (qp->tcp) {
+    pkt_tcp_acked(net, qp, event->arg);
+    return;
+  }
   if (event->kind == PKT_CNP) {
     qp->stats.cnps++;
     if (net->spec.dcqcn_on) csim_rp_cnp(&qp->rp, event->time);
@@ -334,6 +351,10 @@ static int64_t restart_psn(const CsimPktNet *net, const Qp *qp) {
 void pkt_on_timeout(CsimEngine *engine, void *owner, const CsimEvent *event) {
   CsimPktNet *net = owner;
   Qp *qp = pkt_qp(net, event->entity);
+  if (qp->tcp) {
+    pkt_tcp_timeout(net, qp);
+    return;
+  }
   qp->stats.timeouts++;
   pkt_look_for_deadlock(net);
   if (++qp->retries > net->spec.retry_count) {

@@ -59,6 +59,12 @@ static void leave_lossless(CsimPktNet *net, Node *node, Port *in, const Packet *
 /* ---- lossy classes: a limit on the egress queue ---- */
 
 static gboolean admit_lossy(Node *node, const Port *out, const Packet *p) {
+  CsimBytes own = node->sw.queue;
+  if (own > 0 && out->class[p->class].queue.bytes + p->frame > own) return FALSE;
+  if (own > 0) {
+    node->shared_used += p->frame;
+    return TRUE;
+  }
   CsimBytes free_bytes = node->sw.buffer - node->shared_used,
             queue = out->class[p->class].queue.bytes + p->frame;
   if (p->frame > free_bytes || (double)queue > node->sw.lossy_alpha * (double)free_bytes) return FALSE;
@@ -68,13 +74,13 @@ static gboolean admit_lossy(Node *node, const Port *out, const Packet *p) {
 
 gboolean pkt_admit(CsimPktNet *net, Node *node, Port *in, Port *out, Packet *p) {
   Class *account = &in->class[p->came_by];
-  if (net->spec.kind == CSIM_PKT_ROCE) {
+  if (!csim_pkt_has_credits(net->spec.kind)) {
     gboolean ok =
         pkt_is_lossless(net, node, p->class) ? admit_lossless(net, node, in, p) : admit_lossy(node, out, p);
     if (!ok) return FALSE;
   }
   account->held += p->frame;
-  if (net->spec.kind == CSIM_PKT_IB) account->max_ingress = MAX(account->max_ingress, account->held);
+  if (csim_pkt_has_credits(net->spec.kind)) account->max_ingress = MAX(account->max_ingress, account->held);
   return TRUE;
 }
 
@@ -107,7 +113,7 @@ static void mark_fecn(CsimPktNet *net, Port *out, Packet *p) {
 void pkt_free_room(CsimPktNet *net, Node *node, Packet *p) {
   Port *in = &net->ports[p->ingress];
   in->class[p->came_by].held -= p->frame;
-  if (net->spec.kind == CSIM_PKT_IB)
+  if (csim_pkt_has_credits(net->spec.kind))
     pkt_give_credit(net, in, p->came_by, p->frame, csim_engine_now(net->engine));
   else if (pkt_is_lossless(net, node, p->class))
     leave_lossless(net, node, in, p);
@@ -187,13 +193,13 @@ void csim_pkt_host_stop(CsimPktNet *net, guint host, gboolean on) {
   Port *port = &net->ports[g_array_index(net->nodes[host].ports, guint, 0)];
   if (port->stuck == on) return;
   port->stuck = on;
-  if (!on && net->spec.kind == CSIM_PKT_IB) pkt_give_withheld(net, port);
-  for (guint c = 0; net->spec.kind == CSIM_PKT_ROCE && c < CSIM_PKT_CLASSES; c++)
+  if (!on && csim_pkt_has_credits(net->spec.kind)) pkt_give_withheld(net, port);
+  for (guint c = 0; !csim_pkt_has_credits(net->spec.kind) && c < CSIM_PKT_CLASSES; c++)
     if (net->spec.pfc_mask >> c & 1) csim_pkt_host_pause(net, host, c, on);
 }
 
 void csim_pkt_host_pause(CsimPktNet *net, guint host, guint class, gboolean on) {
-  g_assert(net->spec.kind == CSIM_PKT_ROCE && net->nodes[host].is_host && class < CSIM_PKT_CLASSES);
+  g_assert(!csim_pkt_has_credits(net->spec.kind) && net->nodes[host].is_host && class < CSIM_PKT_CLASSES);
   pkt_send_pause(net, &net->ports[g_array_index(net->nodes[host].ports, guint, 0)], class,
                  on ? net->spec.pause_quanta : 0);
 }

@@ -4,19 +4,22 @@
 
 #include <math.h>
 
-/* Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, FCS 4; or LRH 8, BTH 12, ICRC 4, VCRC 2. */
+/* Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, FCS 4; or LRH 8, BTH 12, ICRC 4, VCRC 2; or Ethernet 14, IPv4 20, TCP 32, FCS 4. */
 static int base_bytes(CsimPktKind kind) {
-  return kind == CSIM_PKT_ROCE ? 14 + 20 + 8 + 12 + 4 + 4 : 8 + 12 + 4 + 2;
+  if (kind == CSIM_PKT_TCP) return 14 + CSIM_PKT_TCP_HEADER + 4;
+  return kind == CSIM_PKT_IB ? 8 + 12 + 4 + 2 : 14 + 20 + 8 + 12 + 4 + 4;
 }
 #define RETH 16
 #define AETH 4
 #define CNP_RESERVED 16
 
 int csim_pkt_data_frame(CsimPktKind kind, int payload, gboolean first) {
-  return base_bytes(kind) + ((payload + 3) & ~3) + (first ? RETH : 0);
+  gboolean verbs = kind == CSIM_PKT_ROCE || kind == CSIM_PKT_IB;
+  if (kind == CSIM_PKT_TCP) return base_bytes(kind) + payload;
+  return base_bytes(kind) + ((payload + 3) & ~3) + (first && verbs ? RETH : 0);
 }
 int csim_pkt_ack_frame(CsimPktKind kind) {
-  return base_bytes(kind) + AETH;
+  return base_bytes(kind) + (kind == CSIM_PKT_TCP ? 0 : AETH);
 }
 int csim_pkt_cnp_frame(CsimPktKind kind) {
   return base_bytes(kind) + CNP_RESERVED;
@@ -30,7 +33,7 @@ CsimBytes csim_pkt_message_wire(CsimPktKind kind, CsimBytes bytes, int mtu) {
   int64_t n = csim_pkt_message_packets(bytes, mtu);
   int last = (int)(bytes - (n - 1) * mtu);
   CsimBytes full = csim_pkt_wire(kind, csim_pkt_data_frame(kind, mtu, FALSE));
-  return (n - 1) * full + csim_pkt_wire(kind, csim_pkt_data_frame(kind, last, FALSE)) + RETH;
+  return (n - 1) * full + csim_pkt_wire(kind, csim_pkt_data_frame(kind, last, TRUE));
 }
 
 double csim_pkt_ceiling(CsimPktKind kind, int mtu) {

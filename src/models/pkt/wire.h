@@ -14,7 +14,15 @@
 
 #include "collsim/types.h"
 
-typedef enum { CSIM_PKT_ROCE, CSIM_PKT_IB } CsimPktKind;
+typedef enum {
+  CSIM_PKT_ROCE,
+  CSIM_PKT_IB,
+  CSIM_PKT_SLINGSHOT, /* Ethernet with credits on every link; headers taken as RoCE's */
+  CSIM_PKT_SRD,       /* EFA's: frames over all ways, over lossy Ethernet; headers taken as RoCE's */
+  CSIM_PKT_TCP        /* IPv4, with time stamps as Linux has them */
+} CsimPktKind;
+/* Is a buffer's room lent link by link, so that nothing is dropped for want of it? */
+static inline int csim_pkt_has_credits(CsimPktKind kind) { return kind == CSIM_PKT_IB || kind == CSIM_PKT_SLINGSHOT; }
 
 #define CSIM_PKT_PAUSE_FRAME 64   /* bytes of a PFC frame */
 #define CSIM_PKT_ETH_EXTRA 20     /* preamble, start delimiter and gap: on the wire only */
@@ -22,13 +30,13 @@ typedef enum { CSIM_PKT_ROCE, CSIM_PKT_IB } CsimPktKind;
 #define CSIM_PKT_MAX_QUANTA 65535
 #define CSIM_PKT_IB_BLOCK 64 /* credits are counted in blocks of this size */
 
-/* Bytes of a WRITE packet with that payload; `first`: First or Only, which carry the 16 bytes of RETH.
- * Payload is padded to 4. */
+/* Bytes of a WRITE packet with that payload; `first`: First or Only, which carry the 16 bytes of RETH (RoCE, InfiniBand).
+ * Payload is padded to 4 (TCP: to the least frame). */
 int csim_pkt_data_frame(CsimPktKind kind, int payload, gboolean first);
 int csim_pkt_ack_frame(CsimPktKind kind); /* ACK or NAK */
 int csim_pkt_cnp_frame(CsimPktKind kind);
 static inline int csim_pkt_wire(CsimPktKind kind, int frame) {
-  return frame + (kind == CSIM_PKT_ROCE ? CSIM_PKT_ETH_EXTRA : 0);
+  return frame + (kind == CSIM_PKT_IB ? 0 : CSIM_PKT_ETH_EXTRA);
 }
 
 /* Packets of a message of bytes >= 0 (an empty one takes a packet), and what they occupy on the wire. */
@@ -36,6 +44,9 @@ int64_t csim_pkt_message_packets(CsimBytes bytes, int mtu);
 CsimBytes csim_pkt_message_wire(CsimPktKind kind, CsimBytes bytes, int mtu);
 /* Payload's share of the link in a long stream of Middle packets. */
 double csim_pkt_ceiling(CsimPktKind kind, int mtu);
+
+/* Payload of a full segment: the IP MTU less IPv4 20 and TCP 32, time stamps among them. */
+#define CSIM_PKT_TCP_HEADER 52
 
 /* RoCE payload that fits an Ethernet MTU: the largest of 256..4096 after 96 bytes of headers (Linux,
  * iboe_get_mtu); 0: none. */
