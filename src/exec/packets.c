@@ -235,7 +235,8 @@ gboolean exec_packets_send(CsimExec *x, uint32_t index) {
 /* A queue pair's own pace stretches its last packet as well, which the packet network sends at the adapter's rate. */
 static CsimTime last_packet(const CsimExec *x, const End *e, CsimBytes bytes) {
   CsimRate rate = x->net_model.stream_rate;
-  CsimBytes last = MIN(bytes, csim_pkt_mtu(x->packets->net));
+  int mtu = csim_pkt_mtu(x->packets->net);
+  CsimBytes last = bytes - (csim_pkt_message_packets(bytes, mtu) - 1) * mtu;
   gboolean unpaced = x->choice.algo == CSIM_ALGO_P2P && csim_net_has_queue_pairs(&x->net_model);
   if (unpaced || rate <= 0 || rate >= e->line) return 0;
   return csim_rate_time(rate, last) - csim_rate_time(e->line, last);
@@ -314,7 +315,7 @@ gboolean exec_packets_check(CsimExec *x, GError **error) {
     CsimPktQpStats stats = csim_pkt_qp_stats(net, qp);
     g_autofree char *name = csim_pkt_qp_name(net, qp);
     g_autofree char *where = worst_drops(net), *paused = worst_pause(net);
-    csim_error_set(error, CSIM_ERROR_ROUTE, CSIM_LOC_NONE, "%s, queue pair %u: %s after %" G_GUINT64_FORMAT " time-outs%s%s", name, qp,
+    csim_error_set(error, CSIM_ERROR_ROUTE, CSIM_LOC_NONE, "%s, %s %u: %s after %" G_GUINT64_FORMAT " time-outs%s%s", name, csim_net_has_queue_pairs(&x->net_model) ? "queue pair" : "connection", qp,
                    csim_pkt_qp_error(net, qp), stats.timeouts, where, paused);
     return FALSE;
   }

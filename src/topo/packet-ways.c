@@ -63,10 +63,21 @@ static gboolean find_way(const CsimPacketFabric *p, CsimNicRef from, CsimNicRef 
   return TRUE;
 }
 
-/* EFA's adapters spread frames over all ways without looking; TCP's segments would take overtaking for loss, and keep to one. */
+/* EFA's adapters spread frames over the ways of a tree, without looking, wherever these are not fixed. */
+static gboolean sprays(const CsimPacketFabric *p) {
+  const CsimFabricSpec *spec = &csim_machine_cluster(p->machine)->fabric;
+  return spec->transport == CSIM_TRANSPORT_EFA && spec->routing != CSIM_ROUTING_STATIC && p->fabric->graph == NULL;
+}
+
+/* TCP takes overtaking for loss, and keeps to one way. */
+static gboolean adapts(const CsimPacketFabric *p) {
+  const CsimFabricSpec *spec = &csim_machine_cluster(p->machine)->fabric;
+  return spec->routing == CSIM_ROUTING_ADAPTIVE && spec->transport != CSIM_TRANSPORT_SOCKET;
+}
+
 static CsimPktRouting each_frame(const CsimPacketFabric *p) {
-  CsimTransport transport = csim_machine_cluster(p->machine)->fabric.transport;
-  return transport == CSIM_TRANSPORT_SOCKET ? CSIM_PKT_ONE_PATH : transport == CSIM_TRANSPORT_EFA ? CSIM_PKT_SPRAY : CSIM_PKT_ADAPTIVE;
+  gboolean graph = p->fabric->graph != NULL;
+  return sprays(p) ? CSIM_PKT_SPRAY : !adapts(p) ? CSIM_PKT_ONE_PATH : graph ? CSIM_PKT_WAYS : CSIM_PKT_ADAPTIVE;
 }
 
 /* On all planes at once: each switch finds its own shortest ways. Planes without one are left out. */
@@ -97,16 +108,15 @@ static guint list_ways(const CsimPacketFabric *p, CsimNicRef from, CsimNicRef to
 }
 
 guint csim_packet_fabric_qps(CsimPacketFabric *p, CsimNicRef from, CsimNicRef to, uint32_t flow_hash, guint *qps, GError **error) {
-  gboolean tcp = csim_machine_cluster(p->machine)->fabric.transport == CSIM_TRANSPORT_SOCKET;
-  gboolean adaptive = !tcp && csim_machine_cluster(p->machine)->fabric.routing == CSIM_ROUTING_ADAPTIVE, graph = p->fabric->graph != NULL;
+  gboolean graph = p->fabric->graph != NULL;
   Way there, back, ways[CSIM_FABRIC_MAX_WAYS] = {{0}};
   CsimPktWay several[CSIM_FABRIC_MAX_WAYS];
   guint plane = 0, back_plane = 0;
   if (!find_way(p, from, to, flow_hash, &there, &plane, error)) return 0;
-  if (adaptive && p->planes > 1) return on_all_planes(p, from, to, qps, error);
+  if (adapts(p) && p->planes > 1) return on_all_planes(p, from, to, qps, error);
   if (!find_way(p, to, from, flow_hash, &back, &back_plane, error)) return 0;
   CsimPktQpSpec spec = {.path = there.port, .n_path = there.n, .back = back.port, .n_back = back.n};
-  spec.routing = !adaptive ? CSIM_PKT_ONE_PATH : graph ? CSIM_PKT_WAYS : each_frame(p);
+  spec.routing = each_frame(p);
   if (graph) spec.lane = there.lane, spec.back_lane = back.lane;
   if (spec.routing == CSIM_PKT_WAYS) spec.n_ways = list_ways(p, from, to, flow_hash, ways, several), spec.ways = several;
   if (plane != back_plane) spec.back = NULL; /* acknowledgements keep to the plane; hashed both ways they may be on two */

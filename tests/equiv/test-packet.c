@@ -11,7 +11,8 @@
 
 #include <math.h>
 
-static const char *const fabrics[] = {"ib", "roce"};
+static const char *const fabrics[] = {"ib", "roce"}; /* queue pairs */
+static const char *const others[] = {"socket", "slingshot", "efa"};
 static const CsimColl colls[] = {CSIM_COLL_ALL_REDUCE, CSIM_COLL_ALL_GATHER, CSIM_COLL_REDUCE_SCATTER, CSIM_COLL_BROADCAST, CSIM_COLL_REDUCE,
                                  CSIM_COLL_ALLTOALL,   CSIM_COLL_SENDRECV,   CSIM_COLL_GATHER,         CSIM_COLL_SCATTER,   CSIM_COLL_HYPERCUBE};
 
@@ -104,6 +105,20 @@ static void test_stream(void) {
 
 #define GATHER_NODES 2
 
+/* Transports without queue pairs. */
+static void test_others(void) {
+  static const Machine machines[] = {{2, 1, one_channel, NULL, NULL}, {4, 1, one_channel, NULL, NULL}, {8, 1, one_channel, NULL, NULL}, {32, 2, one_channel, NULL, NULL}};
+  static const CsimBytes sizes[] = {1 << 13, 1 << 18, 1 << 21};
+  for (guint m = 0; m < G_N_ELEMENTS(machines); m++)
+    for (guint f = 0; f < G_N_ELEMENTS(others); f++)
+      for (guint c = 0; c < G_N_ELEMENTS(colls); c++)
+        for (guint s = 0; s < G_N_ELEMENTS(sizes); s++) {
+          if (colls[c] == CSIM_COLL_GATHER && machines[m].nodes > GATHER_NODES) continue;
+          double off = difference(&machines[m], others[f], colls[c], sizes[s]);
+          g_assert_cmpfloat(fabs(off), <, 0.02);
+        }
+}
+
 static void test_uncontended(void) {
   static const Machine machines[] = {{2, 1, one_channel, NULL, NULL}, {4, 1, one_channel, NULL, NULL}, {8, 1, one_channel, NULL, NULL}, {32, 2, one_channel, NULL, NULL}};
   static const CsimBytes sizes[] = {1 << 13, 1 << 18, 1 << 21};
@@ -173,6 +188,7 @@ static void test_deterministic(void) {
 int main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/packet/uncontended", test_uncontended);
+  g_test_add_func("/packet/others", test_others);
   g_test_add_func("/packet/shapes", test_shapes);
   g_test_add_func("/packet/stream", test_stream);
   g_test_add_func("/packet/sharp", test_sharp);

@@ -159,7 +159,7 @@ typedef struct {
 } Qp;
 
 /* What a TCP ACK says, in a PSN's place: the first segment missing, and a block beyond it (ahead, segments). */
-#define PKT_SACK_BITS 14
+#define PKT_SACK_BITS 15
 #define PKT_SACK_MOST (INT64_C(1) << PKT_SACK_BITS)
 
 typedef struct PktTree PktTree; /* tree.c */
