@@ -85,9 +85,13 @@ static gboolean load_comm(CsimLoaded *loaded, const CsimRunSpec *spec, GError **
   return loaded->tuning != NULL;
 }
 
+/* NCCL 2.30 asks the driver for host memory on the GPU's own NUMA node (cuMemCreate), wherever the process runs; without that - switched off, a driver
+ * before CUDA 12.6, a container that may not set memory policies - it maps /dev/shm, whose pages lie where they are first touched. */
+static gboolean buffers_follow(const CsimNcclEnv *env) { return csim_nccl_env_int(env, "NCCL_CUMEM_HOST_ENABLE", -1) == 0; }
+
 CsimCluster *csim_run_load_cluster(const CsimRunSpec *spec, const CsimNcclEnv *env, GError **error) {
-  CsimClusterOptions options = {
-    .n_nodes = spec->n_nodes, .placement = spec->placement, .faults = spec->faults, .hca = csim_nccl_env_text(env, "NCCL_IB_HCA"), .seed = spec->seed};
+  CsimClusterOptions options = {.n_nodes = spec->n_nodes, .placement = spec->placement, .faults = spec->faults, .seed = spec->seed,
+                                .hca = csim_nccl_env_text(env, "NCCL_IB_HCA"), .buffers_follow = buffers_follow(env)};
   return csim_cluster_load_with(spec->target, &options, error);
 }
 
@@ -100,14 +104,14 @@ static gboolean load_machine(CsimLoaded *loaded, const CsimRunSpec *spec, GError
   return loaded->cluster != NULL;
 }
 
-/* The one variable that decides which adapters there are. */
-static gboolean has_same_adapters(const CsimNcclEnv *a, const CsimNcclEnv *b) {
-  return g_strcmp0(csim_nccl_env_text(a, "NCCL_IB_HCA"), csim_nccl_env_text(b, "NCCL_IB_HCA")) == 0;
+/* The variables that decide which adapters there are and where host buffers lie. */
+static gboolean has_same_machine(const CsimNcclEnv *a, const CsimNcclEnv *b) {
+  return g_strcmp0(csim_nccl_env_text(a, "NCCL_IB_HCA"), csim_nccl_env_text(b, "NCCL_IB_HCA")) == 0 && buffers_follow(a) == buffers_follow(b);
 }
 
 static gboolean share_machine(CsimLoaded *loaded, CsimLoaded *other, uint64_t seed) {
   CsimLoaded *base = other->base ? other->base : other;
-  if (!csim_loaded_fits(base, seed) || !has_same_adapters(base->env, loaded->env)) return FALSE;
+  if (!csim_loaded_fits(base, seed) || !has_same_machine(base->env, loaded->env)) return FALSE;
   loaded->base = csim_loaded_ref(base);
   loaded->catalogue = base->catalogue;
   loaded->cluster = base->cluster;

@@ -50,6 +50,9 @@ static void fill_info(CsimRun *run) {
     g_ptr_array_add(info->warnings, g_strdup("packet loss has no effect at this fidelity; --fidelity packet has it"));
   if (run->cluster->stuck && run->spec.fidelity != CSIM_FIDELITY_PACKET)
     g_ptr_array_add(info->warnings, g_strdup("a stuck NIC has no effect at this fidelity; --fidelity packet has it"));
+  if (run->cluster->bound_in_vain)
+    g_ptr_array_add(info->warnings, g_strdup("a bound process has its host buffers near its GPU all the same, so the binding has no effect; "
+                                             "-x NCCL_CUMEM_HOST_ENABLE=0 has it"));
 }
 
 CsimRun *csim_run_new_on(CsimLoaded *loaded, const CsimRunSpec *spec, GError **error) {

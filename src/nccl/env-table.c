@@ -175,7 +175,7 @@ static const CsimNcclVar vars[] = {
     {"NCCL_LEGACY_CUDA_REGISTER", "0", "0, 1", "registers buffers of older allocators", IGNORED},
     {"NCCL_WIN_ENABLE", "1", "0, 1", "memory windows", IGNORED},
     {"NCCL_CUMEM_ENABLE", "-2", "0, 1", "which memory allocator", TIMELESS},
-    {"NCCL_CUMEM_HOST_ENABLE", "-1", "0, 1", "the same for host memory", TIMELESS},
+    {"NCCL_CUMEM_HOST_ENABLE", "-1", "0, 1", "host buffers near the GPU, not where its process is bound", MODELLED},
     {"NCCL_SYM_CTAS", "0", "count", "thread blocks of symmetric kernels", IGNORED},
     {"NCCL_SYM_KERNEL", "unset", "name", "which symmetric kernel", IGNORED_TEXT},
     {"NCCL_SYM_CE_THRESHOLD", "8388608", "bytes", "copy engines from this size on with symmetric memory", IGNORED},

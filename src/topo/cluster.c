@@ -236,7 +236,7 @@ static gboolean choose_placement(const CsimClusterOptions *options, CsimPlacemen
 static gboolean finish(CsimCluster *cluster, const CsimClusterOptions *options, CsimPlacement *placement, GError **error) {
   for (guint i = 0; options->faults != NULL && options->faults[i] != NULL; i++)
     if (!csim_fault_parse(options->faults[i], cluster->faults, error)) return FALSE;
-  return csim_faults_apply_nodes(cluster, options->hca, error) && choose_placement(options, placement, error) &&
+  return csim_faults_apply_nodes(cluster, options, error) && choose_placement(options, placement, error) &&
          csim_placement_apply(placement, options->seed, cluster, error);
 }
 

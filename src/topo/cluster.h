@@ -61,6 +61,7 @@ typedef struct CsimCluster {
   gboolean seeded;         /* something was drawn, or is to be, by the options' seed */
   double loss;             /* of a fault: share of packets lost on every cable; packet fidelity only */
   gboolean stuck;          /* some NIC takes in nothing for a while (faults.h) */
+  gboolean bound_in_vain;  /* a process is bound to a NUMA node, but its buffers are near its GPU all the same */
   CsimDiag *diag;          /* findings of loading */
 } CsimCluster;
 
@@ -73,6 +74,7 @@ typedef struct {
   const char *placement;     /* "random,seed=3" (topo/placement.h) or NULL: the file's */
   const char *const *faults; /* "link:leaf0-spine1.0:rate=0.5" (topo/faults.h), NULL-ended, added to the file's; or NULL */
   const char *hca;           /* NCCL_IB_HCA (topo/adapters.h), NULL: all adapters */
+  gboolean buffers_follow;   /* host buffers lie where the process runs, not near its GPU (NCCL_CUMEM_HOST_ENABLE=0) */
   uint64_t seed;             /* of what is random and has no seed of its own */
 } CsimClusterOptions;
 

@@ -10,6 +10,7 @@ typedef struct {
   CsimCluster *c;
   const CsimSystem *whole; /* of the machine at hand */
   const char *hca;         /* NCCL_IB_HCA, or NULL: no choice */
+  gboolean buffers_follow; /* host memory of a process lies where it is bound */
   CsimNcclXml *xml;
   gboolean hardware;       /* which view is made: what is there, or what NCCL is told */
   GError **error;
@@ -17,7 +18,7 @@ typedef struct {
 
 static gboolean is_of_node(const CsimFault *f) {
   return f->kind == CSIM_FAULT_NIC || f->kind == CSIM_FAULT_PCIE || f->kind == CSIM_FAULT_NVLINK || f->kind == CSIM_FAULT_GPU ||
-         f->kind == CSIM_FAULT_STUCK;
+         f->kind == CSIM_FAULT_STUCK || f->kind == CSIM_FAULT_BIND;
 }
 
 /* --- devices ----------------------------------------------------------------- */
@@ -131,6 +132,31 @@ static gboolean edit_nvlink(const Maker *m, const CsimFault *f) {
   return csim_fault_fail(f, m->error, CSIM_ERROR_VALUE, "%d NVLinks lost of fewer than that; allowed: as many as there are", f->links);
 }
 
+/* The CPU of that number beside a GPU, on its host. */
+static const CsimTopoNode *find_numa(const CsimSystem *s, const CsimTopoNode *gpu, int numa) {
+  uint64_t id = (uint64_t)csim_node_host(gpu) << 56 | (uint64_t)numa;
+  for (guint i = 0; i < csim_system_n(s, CSIM_NODE_CPU); i++)
+    if (csim_system_node(s, CSIM_NODE_CPU, i)->id == id) return csim_system_node(s, CSIM_NODE_CPU, i);
+  return NULL;
+}
+
+static gboolean no_numa(const Maker *m, const CsimFault *f, const CsimTopoNode *gpu) {
+  g_autoptr(GString) there = g_string_new(NULL);
+  for (guint i = 0; i < csim_system_n(m->whole, CSIM_NODE_CPU); i++) {
+    const CsimTopoNode *cpu = csim_system_node(m->whole, CSIM_NODE_CPU, i);
+    if (csim_node_host(cpu) != csim_node_host(gpu)) continue;
+    g_string_append_printf(there, "%s%" G_GINT64_FORMAT, there->len > 0 ? ", " : "", (gint64)(cpu->id & CSIM_NODE_LOCAL_MASK));
+  }
+  return csim_fault_fail(f, m->error, CSIM_ERROR_REFERENCE, "no NUMA node %d beside %s of %s; allowed: %s", f->numa, device_of(f), m->whole->name,
+                         there->str);
+}
+
+static gboolean check_bind(const Maker *m, const CsimFault *f) {
+  const CsimTopoNode *gpu = find_gpu(m->whole, device_of(f));
+  if (gpu == NULL) return no_device(m, f, device_of(f), "GPU");
+  return find_numa(m->whole, gpu, f->numa) != NULL || no_numa(m, f, gpu);
+}
+
 static gboolean applies(const CsimFault *f, gboolean hardware) {
   CsimFaultSeen seen = f->seen;
   /* NCCL takes a GPU's width and generation from NVML as they are now, but for other devices the most that device and port can (NCCL 2.30, src/graph/xml.cc). */
@@ -153,6 +179,8 @@ static gboolean edit(const Maker *m, const CsimFault *f) {
     return find_gpu(m->whole, device_of(f)) != NULL || no_device(m, f, device_of(f), "GPU");
   case CSIM_FAULT_STUCK:
     return find_net(m->whole, device_of(f)) != NULL || no_device(m, f, device_of(f), "NIC");
+  case CSIM_FAULT_BIND:
+    return check_bind(m, f);
   case CSIM_FAULT_LINK:
   case CSIM_FAULT_SWITCH:
   case CSIM_FAULT_LOSS:
@@ -174,12 +202,22 @@ static void keep_rails(const CsimSystem *whole, CsimSystem *broken) {
   }
 }
 
+/* A GPU's physical one, or NULL. */
+static CsimTopoNode *find_dev(const CsimTopoNode *gpu) {
+  for (guint i = 0; gpu != NULL && i < gpu->links->len; i++)
+    if (csim_node_link(gpu, i)->remote->type == CSIM_NODE_DEV) return csim_node_link(gpu, i)->remote;
+  return NULL;
+}
+
 static void slow_gpu(CsimSystem *s, const CsimFault *f) {
+  CsimTopoNode *dev = find_dev(find_gpu(s, device_of(f)));
+  if (dev != NULL) dev->dev.clock = f->clock;
+}
+
+static void bind_gpu(CsimSystem *s, const CsimFault *f) {
   const CsimTopoNode *gpu = find_gpu(s, device_of(f));
-  for (guint i = 0; gpu != NULL && i < gpu->links->len; i++) {
-    CsimTopoNode *dev = csim_node_link(gpu, i)->remote;
-    if (dev->type == CSIM_NODE_DEV) dev->dev.clock = f->clock;
-  }
+  CsimTopoNode *dev = find_dev(gpu);
+  if (dev != NULL) dev->dev.bound = find_numa(s, gpu, f->numa);
 }
 
 /* A NIC that an earlier fault took away is not stuck. */
@@ -208,6 +246,7 @@ static CsimSystem *make(Maker *m, const char *source, const GArray *faults) {
     const CsimFault *f = &g_array_index(m->c->faults, CsimFault, g_array_index(faults, guint, i));
     if (f->kind == CSIM_FAULT_GPU) slow_gpu(s, f);
     if (f->kind == CSIM_FAULT_STUCK) stick_nic(s, f);
+    if (f->kind == CSIM_FAULT_BIND && m->buffers_follow) bind_gpu(s, f);
   }
   return s;
 }
@@ -222,9 +261,10 @@ static gboolean one_view(const CsimCluster *c, const GArray *faults) {
 
 typedef struct { guint nccl, hardware; } Pair;
 
-static gboolean make_pair(CsimCluster *c, guint base, const GArray *faults, const char *hca, Pair *out, GError **error) {
+static gboolean make_pair(CsimCluster *c, guint base, const GArray *faults, const CsimClusterOptions *options, Pair *out, GError **error) {
   const char *source = (const char *)g_ptr_array_index(c->sources, base);
-  Maker m = {.c = c, .whole = (const CsimSystem *)g_ptr_array_index(c->systems, base), .hca = hca, .error = error};
+  Maker m = {.c = c, .whole = (const CsimSystem *)g_ptr_array_index(c->systems, base), .hca = options->hca, .buffers_follow = options->buffers_follow,
+             .error = error};
   CsimSystem *told = make(&m, source, faults);
   if (told == NULL) return FALSE;
   out->nccl = out->hardware = csim_cluster_add_system(c, told, source);
@@ -264,7 +304,8 @@ static gboolean mark(const CsimCluster *c, guint i, GArray **lists, GError **err
   return TRUE;
 }
 
-static gboolean break_place(CsimCluster *c, guint place, const GArray *faults, const char *hca, GHashTable *made, GError **error) {
+static gboolean break_place(CsimCluster *c, guint place, const GArray *faults, const CsimClusterOptions *options, GHashTable *made,
+                            GError **error) {
   GString *text = g_string_new(NULL);
   g_string_append_printf(text, "%u", c->node_system[place]);
   for (guint i = 0; i < faults->len; i++) g_string_append_printf(text, " %u", g_array_index(faults, guint, i));
@@ -273,7 +314,7 @@ static gboolean break_place(CsimCluster *c, guint place, const GArray *faults, c
   if (pair == NULL) {
     pair = g_new0(Pair, 1);
     g_hash_table_insert(made, g_strdup(key), pair);
-    if (!make_pair(c, c->node_system[place], faults, hca, pair, error)) return FALSE;
+    if (!make_pair(c, c->node_system[place], faults, options, pair, error)) return FALSE;
   }
   c->node_system[place] = pair->nccl;
   c->node_hardware[place] = pair->hardware;
@@ -283,8 +324,9 @@ static gboolean break_place(CsimCluster *c, guint place, const GArray *faults, c
 /* The variable is one of NCCL's InfiniBand plugin. */
 static gboolean has_hcas(const CsimCluster *c) { return c->fabric.transport == CSIM_TRANSPORT_IB || c->fabric.transport == CSIM_TRANSPORT_ROCE; }
 
-gboolean csim_faults_apply_nodes(CsimCluster *c, const char *hca, GError **error) {
-  if (hca != NULL && (!hca[0] || !has_hcas(c))) hca = NULL;
+gboolean csim_faults_apply_nodes(CsimCluster *c, const CsimClusterOptions *given, GError **error) {
+  CsimClusterOptions options = *given;
+  if (options.hca != NULL && (!options.hca[0] || !has_hcas(c))) options.hca = NULL;
   g_autofree GArray **lists = g_new0(GArray *, c->n_places + 1);
   g_autoptr(GHashTable) made = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
   gboolean ok = TRUE;
@@ -293,12 +335,13 @@ gboolean csim_faults_apply_nodes(CsimCluster *c, const char *hca, GError **error
     if (f->kind == CSIM_FAULT_LOSS) c->loss = c->fabric.packet.loss = f->rate;
     c->seeded |= f->kind == CSIM_FAULT_LINK && strcmp(f->at, "random") == 0 && !f->has_seed;
     c->stuck |= f->kind == CSIM_FAULT_STUCK;
+    c->bound_in_vain |= f->kind == CSIM_FAULT_BIND && !options.buffers_follow;
     if (is_of_node(f)) ok = mark(c, i, lists, error);
   }
   for (guint p = 0; p < c->n_places; p++) {
-    if (lists[p] == NULL && hca != NULL) lists[p] = g_array_new(FALSE, FALSE, sizeof(guint));
+    if (lists[p] == NULL && options.hca != NULL) lists[p] = g_array_new(FALSE, FALSE, sizeof(guint));
     if (lists[p] == NULL) continue;
-    ok = ok && break_place(c, p, lists[p], hca, made, error);
+    ok = ok && break_place(c, p, lists[p], &options, made, error);
     g_array_unref(lists[p]);
   }
   return ok;

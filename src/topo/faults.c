@@ -5,8 +5,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-static const char *const kinds[] = {"link", "switch", "nic", "pcie", "nvlink", "gpu", "loss", "stuck", NULL};
-static const char *const numbers[] = {"rate", "clock", "width", "generation", "links", "count", "seed", NULL};
+static const char *const kinds[] = {"link", "switch", "nic", "pcie", "nvlink", "gpu", "loss", "stuck", "bind", NULL};
+static const char *const numbers[] = {"rate", "clock", "width", "generation", "links", "count", "seed", "numa", NULL};
 
 gboolean csim_fault_fail(const CsimFault *f, GError **error, CsimErrorCode code, const char *format, ...) {
   va_list arguments;
@@ -61,7 +61,7 @@ static void read_nvlink(CsimJson *object, CsimFault *f) {
 }
 
 static void read_members(CsimJson *object, CsimFault *f) {
-  int64_t seed = 0;
+  int64_t seed = 0, numa = 0;
   switch (f->kind) {
   case CSIM_FAULT_LINK:
     read_link(object, f);
@@ -90,6 +90,10 @@ static void read_members(CsimJson *object, CsimFault *f) {
   case CSIM_FAULT_STUCK:
     csim_json_time(object, "from", CSIM_JSON_OPTIONAL, &f->period);
     csim_json_time(object, "for", CSIM_JSON_OPTIONAL, &f->down);
+    break;
+  case CSIM_FAULT_BIND:
+    csim_json_int(object, "numa", CSIM_JSON_REQUIRED, 0, 1023, &numa);
+    f->numa = (int)numa;
     break;
   }
 }

@@ -17,7 +17,8 @@ typedef enum {
   CSIM_FAULT_NVLINK, /* links lost */
   CSIM_FAULT_GPU,    /* clock */
   CSIM_FAULT_LOSS,   /* rate: share of packets, on every cable */
-  CSIM_FAULT_STUCK   /* a NIC that takes in nothing, from `period` on for `down` (0: for ever); packets only */
+  CSIM_FAULT_STUCK,  /* a NIC that takes in nothing, from `period` on for `down` (0: for ever); packets only */
+  CSIM_FAULT_BIND    /* a GPU's process runs on NUMA node `numa` */
 } CsimFaultKind;
 
 typedef enum { CSIM_SEEN_AS_REAL, CSIM_SEEN, CSIM_UNSEEN, CSIM_SEEN_ONLY } CsimFaultSeen;
@@ -30,6 +31,7 @@ typedef struct {
   double clock;
   int width, generation; /* PCIe; 0: as it was */
   int links;         /* NVLinks lost */
+  int numa;          /* as the topology file's numaid */
   guint count;       /* of random cables */
   gboolean has_seed;
   uint64_t seed;
@@ -48,7 +50,7 @@ gboolean csim_fault_parse(const char *text, GArray *out, GError **error);
 gboolean csim_fault_fail(const CsimFault *fault, GError **error, CsimErrorCode code, const char *format, ...) G_GNUC_PRINTF(4, 5);
 
 /* Puts faults of nodes into the cluster's systems: each kind of broken node becomes a system of its own. node_system and node_hardware list
- * every place. hca: NCCL_IB_HCA (topo/adapters.h) or NULL. CSIM_ERROR_REFERENCE for a node or device that is not there. */
-gboolean csim_faults_apply_nodes(CsimCluster *cluster, const char *hca, GError **error);
+ * every place. Of the options: hca, buffers_follow. CSIM_ERROR_REFERENCE for a node or device that is not there. */
+gboolean csim_faults_apply_nodes(CsimCluster *cluster, const CsimClusterOptions *options, GError **error);
 
 #endif

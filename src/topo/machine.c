@@ -295,6 +295,11 @@ gboolean csim_machine_route_p2p(const CsimMachine *m, CsimGpuRef from, CsimGpuRe
   return finish(m, from.node, ok, out, error);
 }
 
+/* Whose memory the buffers of a GPU's process are in. */
+static const CsimTopoNode *home_of(const CsimNodeLinks *n, const CsimTopoNode *dev) {
+  return dev->dev.bound != NULL ? dev->dev.bound : csim_node_local_cpu(n, dev);
+}
+
 static uint32_t memory_of(const CsimNodeLinks *n, const CsimTopoNode *cpu) {
   guint v = 0;
   return csim_node_vertex(n, cpu, &v) ? n->memory[v] : CSIM_NO_LINK;
@@ -306,7 +311,7 @@ gboolean csim_machine_route_shm(const CsimMachine *m, CsimGpuRef from, CsimGpuRe
   const CsimNodeLinks *n = kind_of(m, from.node);
   *up = *down = (CsimRoute){0};
   const CsimTopoNode *cpu =
-      from.node == to.node && a->dev != NULL && b->dev != NULL ? csim_node_local_cpu(n, b->dev) : NULL;
+      from.node == to.node && a->dev != NULL && b->dev != NULL ? home_of(n, b->dev) : NULL;
   if (cpu == NULL) return finish(m, from.node, FALSE, up, error);
   gboolean ok = csim_node_way(n, a->dev, cpu, a->write_weight, up);
   csim_node_route_add(n, up, memory_of(n, cpu), 1);
@@ -322,7 +327,7 @@ gboolean csim_machine_route_nic(const CsimMachine *m, CsimGpuRef gpu, CsimNicRef
   if (!has_nic(m, nic, error)) return FALSE;
   const CsimTopoNode *dev = gpu_at(m, gpu)->dev, *card = net_at(m, nic)->nic;
   if (gpu.node != nic.node || dev == NULL || card == NULL) return finish(m, gpu.node, FALSE, out, error);
-  const CsimTopoNode *memory = gdr ? dev : csim_node_local_cpu(n, dev);
+  const CsimTopoNode *memory = gdr ? dev : home_of(n, dev);
   if (memory == NULL) return finish(m, gpu.node, FALSE, out, error);
   if (!gdr) csim_node_route_add(n, out, memory_of(n, memory), 1);
   const CsimTopoNode *from = to_nic ? memory : card, *to = to_nic ? card : memory;

@@ -46,9 +46,10 @@ struct CsimTopoNode {
   union {
     struct { int dev, rank, sm, gdr, mlopart; } gpu; /* rank: the XML's; nccl renumbers. gdr: -1 not given */
     struct { int dev, sm; uint64_t device; int nvlinks; uint64_t bus; int partitions;
-             double clock; } dev; /* physical GPU; dev: NVML index;
+             double clock; const CsimTopoNode *bound; } dev; /* physical GPU; dev: NVML index;
                   * device: v<<48|d<<32|sv<<16|sd; nvlinks: sum of the counts; partitions: memory-locality parts of this GPU (1);
-                  * clock: share of its usual clock that a slow GPU has, 0: all of it */
+                  * clock: share of its usual clock that a slow GPU has, 0: all of it; bound: the CPU whose
+                  * memory its process has buffers in (faults.h), NULL: the nearest */
     struct { uint64_t device; } pci;
     struct { int arch, vendor, model; int numa; } cpu; /* model 1..4: Intel generation class (oracle README) */
     struct { int dev; uint64_t asic, pci_id, local_gpu; float bw, latency; int port, maxconn, gdr, coll, rail, plane;

@@ -154,6 +154,33 @@ static void test_clock(void) {
   close_bench(&b);
 }
 
+static const char *memory_between(guint from, guint to, gboolean follow, const char *const *faults) {
+  g_autoptr(GError) error = NULL;
+  CsimClusterOptions options = {.faults = faults, .buffers_follow = follow, .seed = 1};
+  Bench b = {.cluster = csim_cluster_load_with("a100-pcie-8gpu", &options, &error), .catalogue = csim_catalogue_new(NULL, NULL, NULL)};
+  g_assert_no_error(error);
+  g_assert_cmpint(b.cluster->bound_in_vain, ==, faults != NULL && !follow);
+  b.machine = csim_machine_new(b.cluster, b.catalogue, &error);
+  CsimRoute up, down;
+  g_assert_true(csim_machine_route_shm(b.machine, (CsimGpuRef){0, from}, (CsimGpuRef){0, to}, &up, &down, NULL));
+  const char *found = NULL;
+  for (guint i = 0; i < up.n; i++) {
+    g_autofree char *name = csim_machine_link_name(b.machine, up.link[i].link);
+    if (csim_machine_link(b.machine, up.link[i].link).kind == CSIM_RES_MEMORY) found = g_intern_string(name);
+  }
+  close_bench(&b);
+  return found;
+}
+
+/* Shared memory lies with the receiver's process, if it follows that. */
+static void test_bound(void) {
+  static const char *const bound[] = {"bind:node0/gpu1:numa=1", NULL};
+  g_assert_cmpstr(memory_between(0, 1, TRUE, NULL), ==, "node0/cpu0 memory");
+  g_assert_cmpstr(memory_between(0, 1, TRUE, bound), ==, "node0/cpu1 memory");
+  g_assert_cmpstr(memory_between(0, 1, FALSE, bound), ==, "node0/cpu0 memory");
+  g_assert_cmpstr(memory_between(1, 0, TRUE, bound), ==, "node0/cpu0 memory");
+}
+
 /* A fault belongs to a machine of the cluster, wherever the job's ranks are. */
 static void test_with_placement(void) {
   g_autoptr(GError) error = NULL;
@@ -291,6 +318,9 @@ static void assert_refused(const char *target, const char *fault, const char *wh
 static void test_messages(void) {
   assert_refused("dgx-h100*2", "fire:node0/gpu0", "allowed: link, switch, nic, pcie, nvlink, gpu, loss");
   assert_refused("dgx-h100*2", "gpu:node0/gpu0", "no key 'clock'");
+  assert_refused("dgx-h100*2", "bind:node0/gpu0", "no key 'numa'");
+  assert_refused("dgx-h100*2", "bind:node0/gpu0:numa=2", "no NUMA node 2 beside gpu0 of dgx-h100; allowed: 0, 1");
+  assert_refused("dgx-h100*2", "bind:node0/nic0:numa=1", "no GPU 'nic0'");
   assert_refused("dgx-h100*2", "gpu:node2/gpu0:clock=0.5", "no host 'node2'");
   assert_refused("dgx-h100*2", "gpu:node0/gpu8:clock=0.5", "no GPU 'gpu8'");
   assert_refused("dgx-h100*2", "gpu:gpu0:clock=0.5", "no device of a node");
@@ -322,6 +352,7 @@ int main(int argc, char **argv) {
   g_test_add_func("/faults/nic-slow", test_nic_slow);
   g_test_add_func("/faults/nvlink", test_nvlink);
   g_test_add_func("/faults/clock", test_clock);
+  g_test_add_func("/faults/bound", test_bound);
   g_test_add_func("/faults/with-placement", test_with_placement);
   g_test_add_func("/faults/around", test_around);
   g_test_add_func("/faults/slow-cable", test_slow_cable);
