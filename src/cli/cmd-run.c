@@ -40,6 +40,7 @@ static const CliOption outputs[] = {
   {0, "digest", NULL, "digest of the whole event history, under the table", NULL, "digest"},
   {0, "trace", "FILE", "what happens in the largest size, for chrome://tracing or ui.perfetto.dev (JSON)", "@file", NULL},
   {0, "series", "FILE", "queue, rate and pauses of the worst ports over time in the largest size, at packet fidelity (CSV)", "@file", NULL},
+  {0, "series-plot", "FILE", "the same, drawn by gnuplot (.svg or .png)", "@file", NULL},
   {0, "plot", "FILE", "busbw and time over size, drawn by gnuplot (.svg or .png)", "@file", NULL},
   {'q', "quiet", NULL, "no warnings", NULL, NULL},
   {0},
@@ -63,8 +64,10 @@ static const CsimReportFormat *chosen_format(const CliArgs *args, GError **error
 
 /* Everything that a bad file name could spoil is checked before the first second of simulation. */
 static gboolean check_files(const CliArgs *args, GError **error) {
-  const char *plot = cli_args_value(args, "plot");
-  return !plot || csim_gnuplot_check(plot, error);
+  const char *const plots[] = {cli_args_value(args, "plot"), cli_args_value(args, "series-plot")};
+  for (guint i = 0; i < G_N_ELEMENTS(plots); i++)
+    if (plots[i] && !csim_gnuplot_check(plots[i], error)) return FALSE;
+  return TRUE;
 }
 
 static void put(FILE *file, GString *text) {
@@ -120,8 +123,10 @@ static gboolean write_extras(const CliArgs *args, CsimRun *run, const CsimReport
     put(file, text);
   }
   const char *trace = cli_args_value(args, "trace"), *plot = cli_args_value(args, "plot");
+  const char *series = cli_args_value(args, "series"), *series_plot = cli_args_value(args, "series-plot");
   if (trace && !csim_trace_write(trace, run, error)) return FALSE;
-  if (cli_args_value(args, "series") && !csim_packets_series_write(cli_args_value(args, "series"), report, error)) return FALSE;
+  if (series && !csim_packets_series_write(series, report, error)) return FALSE;
+  if (series_plot && !csim_packets_series_plot(series_plot, report, error)) return FALSE;
   return !plot || csim_plot_write(plot, report, error);
 }
 
@@ -162,7 +167,7 @@ static int run_verb(const CliArgs *args) {
   CsimRunSpec spec = csim_run_args_spec(run_args);
   spec.interrupt = cli_interrupt();
   spec.trace = cli_args_value(args, "trace") != NULL;
-  spec.packet_series = cli_args_value(args, "series") != NULL;
+  spec.packet_series = cli_args_value(args, "series") || cli_args_value(args, "series-plot");
   if (!read_links(args, format, &spec.links, &error)) return cli_fail(error);
   g_autoptr(CsimRun) run = csim_run_new(&spec, &error);
   if (!run) return cli_fail(error);

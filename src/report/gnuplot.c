@@ -24,7 +24,7 @@ gboolean csim_gnuplot_check(const char *path, GError **error) {
   }
   g_autofree char *gnuplot = g_find_program_in_path("gnuplot");
   if (!gnuplot) {
-    g_set_error(error, CSIM_ERROR, CSIM_ERROR_UNSUPPORTED, "--plot needs gnuplot, which is not installed (Debian: gnuplot-nox)");
+    g_set_error(error, CSIM_ERROR, CSIM_ERROR_UNSUPPORTED, "a plot needs gnuplot, which is not installed (Debian: gnuplot-nox)");
     return FALSE;
   }
   if (!is_svg(path) && !font_present()) {

@@ -1,7 +1,7 @@
 /*
  * report/gnuplot.h - pictures drawn by gnuplot: a script of variables, a template of plots/ behind it, and a file of data.
  *
- * Used by: plot.c (a run), outputs-plot.c (an experiment), validate-plot.c (a set of measurements). A script is a GString to which each sets
+ * Used by: plot.c (a run), packets-plot.c (ports over time), outputs-plot.c (an experiment), validate-plot.c (a set of measurements). A script is a GString to which each sets
  * its template's variables; `term_svg`, `output` and `data` are set here.
  */
 #ifndef CSIM_REPORT_GNUPLOT_H

@@ -124,12 +124,16 @@ static void series_rows(GString *out, const CsimPacketLog *log, const CsimPacket
   }
 }
 
-gboolean csim_packets_series_write(const char *path, const CsimReport *report, GError **error) {
+const CsimRow *csim_packets_series_row(const char *path, const CsimReport *report, GError **error) {
   const CsimRow *row = report->rows->len ? &g_array_index(report->rows, CsimRow, report->rows->len - 1) : NULL;
-  if (!row || !row->packets) {
-    g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "%s: no series; there is no row that moved packets", path);
-    return FALSE;
-  }
+  if (row && row->packets && row->packets->series->len > 0) return row;
+  g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "%s: no series; there is no row that moved packets", path);
+  return NULL;
+}
+
+gboolean csim_packets_series_write(const char *path, const CsimReport *report, GError **error) {
+  const CsimRow *row = csim_packets_series_row(path, report, error);
+  if (!row) return FALSE;
   g_autoptr(GString) out = g_string_new("time_us,port,queue_bytes,rate_gbps,paused\n");
   const CsimPacketLog *log = row->packets;
   for (guint i = 0; i < log->series->len; i++) series_rows(out, log, &g_array_index(log->series, CsimPacketSeries, i));
