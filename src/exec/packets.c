@@ -140,10 +140,13 @@ static void take_arrivals(CsimExec *x, uint32_t index, End *e) {
   }
 }
 
+/* A socket has taken a message when the rest of it is in its buffer: no acknowledgement is waited for. */
+static gboolean sockets(const CsimExec *x) { return g_str_equal(x->net_model.transport, "socket"); }
+
 static void free_slots(CsimExec *x, uint32_t index, End *e) {
   Conn *c = &x->conns[x->nets[index].conn];
   for (; e->freed < MIN(e->legs, e->acked); e->freed++) {
-    CsimTime seen = MAX(e->leg_end[e->freed % SLOTS], e->ack[e->freed % SLOTS]) + x->net_model.endpoint;
+    CsimTime seen = MAX(e->leg_end[e->freed % SLOTS], e->ack[e->freed % SLOTS]) + (sockets(x) ? 0 : x->net_model.endpoint);
     x->slots[exec_slot(x, c, c->credits)].credit = seen + x->net_model.p2g;
     c->credits++;
     exec_poke(x, c->tx_lane);

@@ -251,6 +251,7 @@ static void tcp_spec(const CsimPacketSettings *s, const CsimPacketMachine *m, Cs
   lossy_spec(spec);
   spec->tcp = s->tcp;
   spec->tcp.window = csim_tcp_window(s->send_buffer, s->receive_buffer);
+  spec->tcp.send_buffer = s->send_buffer;
   spec->tcp.ack_delay = m->endpoint;
 }
 

@@ -309,6 +309,7 @@ void pkt_effect_ack(CsimPktNet *net, const Qp *qp, CsimTime at, uint64_t arg);
 void pkt_tcp_init(CsimPktNet *net, Qp *qp);
 void pkt_tcp_free(Qp *qp);
 void pkt_tcp_fill(CsimPktNet *net, Qp *qp);             /* queues in the adapter what may go */
+void pkt_tcp_post(CsimPktNet *net, Qp *qp, Message *message);
 void pkt_tcp_left(CsimPktNet *net, Qp *qp, int frame);  /* it has begun to leave the adapter */
 void pkt_tcp_acked(CsimPktNet *net, Qp *qp, uint64_t arg);
 void pkt_tcp_timeout(CsimPktNet *net, Qp *qp);

@@ -150,8 +150,8 @@ guint csim_pkt_add_qp(CsimPktNet *net, guint src, guint dst, const CsimPktQpSpec
 guint csim_pkt_qp_path(const CsimPktNet *net, guint qp, const guint16 **ports);
 
 /*
- * Posts a message now. When the ACK of its last packet is in, fires (handler, kind, entity, arg); never after
- * the queue pair failed. handler CSIM_PKT_SILENT: nothing is fired.
+ * Posts a message now. When the ACK of its last packet is in (TCP with a send buffer: when its rest is in there), fires (handler, kind, entity, arg);
+ * never after the queue pair failed. handler CSIM_PKT_SILENT: nothing is fired.
  */
 #define CSIM_PKT_SILENT UINT16_MAX
 void csim_pkt_send(CsimPktNet *net, guint qp, CsimBytes bytes, uint16_t handler, uint16_t kind,

@@ -249,6 +249,7 @@ static void post(CsimPktNet *net, Qp *qp, Message *message) {
   qp->stats.messages++;
   qp->stats.posted += message->bytes;
   qp->stats.first_post = MIN(qp->stats.first_post, csim_engine_now(net->engine));
+  if (qp->tcp) pkt_tcp_post(net, qp, message);
   pkt_ready(net, qp);
 }
 

@@ -67,6 +67,8 @@ typedef struct Tcp {
   CsimTime next_at;       /* pacing */
   int64_t burst;          /* bytes that may still go now */
   CsimBytes in_nic;       /* in the adapter's queue */
+  int64_t kept;           /* segments for which the send buffer has room */
+  Message *unkept;        /* the first message that is not told done */
   Sent *sent;             /* ring by PSN */
   int64_t size;           /* a power of two */
   gboolean recovering, filling, probing, probe_sent;

@@ -12,6 +12,8 @@
 #include <math.h>
 
 #define NIC_LEAST 131072              /* bytes of a connection in the adapter's queue: two full segmentation offloads, or a millisecond */
+#define SEGMENT_EXTRA 640             /* bytes of a segment's headers and of what the kernel notes beside it (MAX_TCP_HEADER, skb_shared_info) */
+#define BUFFER_HEAD 256               /* sk_buff */
 #define CLOCK_GRAIN CSIM_MS           /* of timers: a kernel's tick at 1000 Hz */
 #define FIRST_RTO CSIM_S              /* RFC 6298 */
 #define MAX_RTO (120 * CSIM_S)
@@ -85,6 +87,35 @@ static void take_rtt(Tcp *tcp, CsimTime rtt) {
     tcp->srtt += (rtt - tcp->srtt) / 8;
   }
   tcp->min_rtt = tcp->min_rtt == 0 ? rtt : MIN(tcp->min_rtt, rtt);
+}
+
+/* ---- the send buffer ---- */
+
+/* Room grows with the window and never shrinks (Linux: tcp_sndbuf_expand): so many windows of segments, each rounded up to a power of two with its headers. */
+static void grow_buffer(const CsimPktNet *net, Tcp *tcp) {
+  int64_t windows = net->spec.tcp.control == CSIM_TCP_BBR ? 3 : 2, each = 1;
+  while (each < tcp->mss + SEGMENT_EXTRA) each *= 2;
+  CsimBytes room = (CsimBytes)MAX(tcp->cwnd, TCP_INITIAL_WINDOW) * windows * (each + BUFFER_HEAD);
+  tcp->kept = MAX(tcp->kept, MIN(room, net->spec.tcp.send_buffer) / tcp->mss);
+}
+
+/* Messages that are in there are done. */
+static void keep(CsimPktNet *net, Qp *qp) {
+  Tcp *tcp = qp->tcp;
+  if (net->spec.tcp.send_buffer == 0) return;
+  grow_buffer(net, tcp);
+  while (tcp->unkept && tcp->unkept->end - qp->acked_psn <= tcp->kept) {
+    Message *message = tcp->unkept;
+    Message done = *message;
+    message->handler = CSIM_PKT_SILENT;
+    tcp->unkept = message->next;
+    if (done.handler != CSIM_PKT_SILENT) csim_engine_fire(net->engine, done.handler, done.kind, done.entity, done.arg);
+  }
+}
+
+void pkt_tcp_post(CsimPktNet *net, Qp *qp, Message *message) {
+  if (!qp->tcp->unkept) qp->tcp->unkept = message;
+  keep(net, qp);
 }
 
 /* ---- sending ---- */
@@ -283,6 +314,7 @@ void pkt_tcp_acked(CsimPktNet *net, Qp *qp, uint64_t arg) {
   if (net->spec.tcp.control == CSIM_TCP_BBR) tcp_bbr_acked(tcp, &s);
   else tcp_loss_acked(tcp, net->spec.tcp.control, qp->next_psn, qp->acked_psn, &s);
   if (s.acked > 0) arm(net, qp);
+  keep(net, qp);
   pkt_complete(net, qp);
   pkt_tcp_fill(net, qp);
 }

@@ -17,6 +17,7 @@ typedef enum {
 typedef struct {
   CsimTcpControl control;
   CsimBytes window;        /* bytes in flight at most, what the two ends' buffers allow */
+  CsimBytes send_buffer;   /* most that a socket keeps: a message is done when the rest of it fits in there; 0: when it is acknowledged */
   CsimTime ack_delay;      /* receiver: from a segment at the adapter to its ACK there: the stack */
   CsimTime delayed_ack;    /* a lone segment is acknowledged after that */
   CsimTime min_rto;        /* added to the smoothed RTT at least */

@@ -183,6 +183,23 @@ static void test_queues(void) {
   g_assert_cmpint(queue[2], <, queue[0] / 2);
 }
 
+/* With a send buffer a message is done before it has arrived: at once if all of it fits in (2 windows of 10 segments, each counted as 16 KiB and a bit: 37), else when the rest does. */
+static void test_send_buffer(void) {
+  static const CsimPktCable far = {.rate = 100 * GBPS, .delay = 10 * CSIM_MS};
+  static const struct { int segments; CsimTime done; } rows[] = {{37, 0}, {38, 40 * CSIM_MS}, {100, 80 * CSIM_MS}};
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+    CsimPktSpec spec = tcp_spec(CSIM_TCP_CUBIC);
+    Bed bed;
+    spec.tcp.send_buffer = 4 << 20;
+    star(&bed, CSIM_QUEUE_RADIX, &spec, 25000000, 1, &far);
+    CsimTime done = transfer(&bed, (CsimBytes)rows[i].segments * MSS);
+    g_assert_cmpfloat_with_epsilon(csim_time_us(done), csim_time_us(rows[i].done), 100);
+    g_assert_cmpuint(bed.done, ==, 1);
+    g_assert_cmpint(csim_pkt_qp_stats(bed.net, 0).acked, ==, (CsimBytes)rows[i].segments * MSS);
+    clear(&bed);
+  }
+}
+
 /* Nobody answers: fifteen time-outs, each twice the one before up to two minutes, then the error that a socket gives. */
 static void test_dead(void) {
   CsimPktSpec spec = tcp_spec(CSIM_TCP_CUBIC);
@@ -222,6 +239,7 @@ int main(int argc, char **argv) {
   g_test_add_func("/tcp/loss", test_loss);
   g_test_add_func("/tcp/small-queue", test_small_queue);
   g_test_add_func("/tcp/queues", test_queues);
+  g_test_add_func("/tcp/send-buffer", test_send_buffer);
   g_test_add_func("/tcp/dead", test_dead);
   g_test_add_func("/tcp/same", test_same);
   return g_test_run();
