@@ -89,6 +89,24 @@ CsimTime csim_packet_switch_latency(const CsimPacketSettings *s, const CsimCatal
   return latency ? latency->time : fallback;
 }
 
+/* One that is not named is the slowest of the catalogue that has its rate; there may be none. */
+static const char *adapter_of(const CsimPacketSettings *s, const CsimPacketMachine *m, const CsimCatalogue *c) {
+  static const char *const by_rate[] = {"connectx-6-dx", "connectx-7"};
+  if (s->adapter) return s->adapter;
+  for (guint i = 0; i < G_N_ELEMENTS(by_rate); i++)
+    if (csim_catalogue_rate(c, "adapter.%s.rate", by_rate[i]) >= m->nic) return by_rate[i];
+  return NULL;
+}
+
+/* Messages a second; 0: no limit. */
+static double message_rate(const CsimPacketSettings *s, const CsimPacketMachine *m, const CsimCatalogue *c) {
+  const char *adapter = adapter_of(s, m, c);
+  if (s->message_rate > 0) return s->message_rate;
+  if (!adapter || (m->kind != CSIM_PKT_IB && m->kind != CSIM_PKT_ROCE)) return 0;
+  const CsimConstant *rate = constant(c, "adapter", adapter, "message_rate");
+  return rate ? rate->number : 0;
+}
+
 static CsimBytes buffer_of(const CsimPacketSettings *s, const CsimCatalogue *c) {
   return csim_catalogue_bytes(c, "asic.%s.buffer", s->asic ? s->asic : "spectrum-4");
 }
@@ -297,7 +315,8 @@ gboolean csim_packet_plan(const CsimPacketSettings *s, const CsimPacketMachine *
   spec->seed = o->seed;
   spec->ack_timeout = csim_pkt_ack_timeout(o->timeout);
   spec->retry_count = o->retry_count;
-  if (s->message_rate > 0) spec->message_gap = (CsimTime)(CSIM_S / s->message_rate);
+  double messages = message_rate(s, m, c);
+  if (messages > 0) spec->message_gap = (CsimTime)(CSIM_S / messages);
   if (s->vl_buffer > 0) spec->vl_buffer = s->vl_buffer;
   if (s->turnaround >= 0) spec->credit_turnaround = s->turnaround;
   set_transport(s, m, o, c, spec);

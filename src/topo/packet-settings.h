@@ -74,7 +74,7 @@ typedef struct {
   CsimBytes queue;                /* of a switch's port, its own; 0: a share of the buffer */
   CsimLoc tcp_loc;
   /* All */
-  double message_rate;            /* messages that an adapter begins in a second; 0: no limit */
+  double message_rate;            /* messages that an adapter begins in a second; 0: as the catalogue has it */
   double loss;                    /* of each frame on each cable and direction */
 } CsimPacketSettings;
 

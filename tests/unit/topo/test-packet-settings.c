@@ -147,11 +147,39 @@ static void test_numbers(void) {
   clear(&s);
 }
 
+/* An adapter that is not named is one of its rate. */
+static void test_message_rate(void) {
+  static const struct {
+    const char *fabric;
+    CsimPktKind kind;
+    CsimRate nic;
+    double rate; /* 0: no limit */
+  } cases[] = {
+      {"\"transport\": \"ib\"", CSIM_PKT_IB, 25000000000, 215e6},
+      {"\"transport\": \"ib\"", CSIM_PKT_IB, 50000000000, 330e6},
+      {"\"transport\": \"ib\"", CSIM_PKT_IB, 100000000000, 0},
+      {"\"transport\": \"roce\", \"adapter\": \"connectx-7\"", CSIM_PKT_ROCE, 25000000000, 330e6},
+      {"\"transport\": \"roce\", \"message_rate\": 1e6", CSIM_PKT_ROCE, 25000000000, 1e6},
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    Setup s;
+    GError *error = NULL;
+    CsimPacketPlan plan;
+    set_up(&s, cases[i].fabric);
+    CsimPacketMachine m = {.kind = cases[i].kind, .nic = cases[i].nic, .link = cases[i].nic, .ports = 8, .tiers = 1, .mtu = 4096};
+    csim_packet_plan(&s.cluster->fabric.packet, &m, &options, s.catalogue, &plan, &error);
+    g_assert_no_error(error);
+    g_assert_cmpint(plan.spec.message_gap, ==, cases[i].rate > 0 ? (CsimTime)(1e12 / cases[i].rate) : 0);
+    clear(&s);
+  }
+}
+
 int main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/packet-settings/findings", test_findings);
   g_test_add_func("/packet-settings/traffic-class", test_traffic_class);
   g_test_add_func("/packet-settings/refused", test_refused);
   g_test_add_func("/packet-settings/numbers", test_numbers);
+  g_test_add_func("/packet-settings/message-rate", test_message_rate);
   return g_test_run();
 }
