@@ -91,11 +91,10 @@ static gboolean read_options(const CliArgs *args, CsimValidateOptions *options, 
       !cli_uint64_option(args, "seed", 0, UINT64_MAX, &options->seed, error) ||
       !cli_number_option(args, "tolerance", 0, 1e6, &percent, error))
     return FALSE;
-  options->fidelity = fidelity && !strcmp(fidelity, "model") ? CSIM_FIDELITY_MODEL : CSIM_FIDELITY_FLOW;
   *tolerance = percent / 100;
-  if (!fidelity || !strcmp(fidelity, "model") || !strcmp(fidelity, "flow")) return TRUE;
-  g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "--fidelity: \"%s\" is not known here; model or flow",
-              fidelity);
+  options->has_fidelity = fidelity != NULL;
+  if (!fidelity || csim_fidelity_parse(fidelity, &options->fidelity)) return TRUE;
+  g_set_error(error, CSIM_ERROR, CSIM_ERROR_VALUE, "--fidelity: \"%s\" is not known; model, flow or packet", fidelity);
   return FALSE;
 }
 
@@ -146,7 +145,7 @@ static const CliOption options_table[] = {
     {0, "tolerance", "PERCENT", "exit code 1 if a set's median error is larger", NULL, NULL},
     {0, "limit", "SECONDS", "processor time for a set, 0: none (60)", NULL, NULL},
     {'j', "jobs", "N", "sets at once (1)", NULL, NULL},
-    {0, "fidelity", "NAME", "flow (default): simulate; model: NCCL's own prediction", "model|flow", NULL},
+    {0, "fidelity", "NAME", "model (NCCL's own prediction), flow or packet for every set (default: flow, or as a rule says)", "model|flow|packet", NULL},
     {0, "seed", "N", "seed of every random stream (1)", NULL, NULL},
     {'v', "verbose", NULL, "every size", NULL, NULL},
     {0, "json", NULL, "one JSON object", NULL, NULL},

@@ -124,7 +124,7 @@ static gboolean set_host(CsimRunArgs *args, gsize field, const char *value, GErr
   return set_choice(args, field, value, (const char *const[]){"bare", "vm", NULL}, error);
 }
 static gboolean set_fidelity(CsimRunArgs *args, gsize field, const char *value, GError **error) {
-  return set_choice(args, field, value, (const char *const[]){"model", "flow", "packet", NULL}, error);
+  return csim_fidelity_parse(value, &args->spec.fidelity) || fail(error, value, "model, flow, packet");
 }
 static gboolean set_queue(CsimRunArgs *args, gsize field, const char *value, GError **error) {
   return set_choice(args, field, value, (const char *const[]){"radix", "heap4", NULL}, error);

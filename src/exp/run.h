@@ -122,5 +122,6 @@ const char *csim_row_redop(const CsimRow *row);
 void csim_row_json(GString *out, const CsimRow *row);
 
 const char *csim_fidelity_name(CsimFidelity fidelity); /* "model", "flow", "packet" */
+gboolean csim_fidelity_parse(const char *name, CsimFidelity *fidelity); /* in any case; FALSE: none of them */
 
 #endif

@@ -3,9 +3,17 @@
 
 #include "base/json-write.h"
 
-const char *csim_fidelity_name(CsimFidelity fidelity) {
-  static const char *const names[] = {"model", "flow", "packet"};
-  return names[fidelity];
+static const char *const fidelities[] = {"model", "flow", "packet"};
+
+const char *csim_fidelity_name(CsimFidelity fidelity) { return fidelities[fidelity]; }
+
+gboolean csim_fidelity_parse(const char *name, CsimFidelity *fidelity) {
+  for (guint i = 0; i < G_N_ELEMENTS(fidelities); i++) {
+    if (g_ascii_strcasecmp(name, fidelities[i])) continue;
+    *fidelity = (CsimFidelity)i;
+    return TRUE;
+  }
+  return FALSE;
 }
 
 void csim_run_spec_init(CsimRunSpec *spec) {

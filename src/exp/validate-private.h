@@ -26,12 +26,14 @@ typedef struct {
   const char *thin;     /* what the description lacks; such sets do not count */
   /* machines and settings: fabric; NULL or 0 leaves it as the node says */
   const char *transport, *kind, *routing, *link_rate;
+  const char *tcp_control, *tcp_queue; /* of `tcp`: congestion_control, queue */
   double oversubscription;
   gboolean sharp;
   /* settings */
   GPtrArray *variables, *constants; /* char* */
-  gboolean has_launch, virtual_machine;
+  gboolean has_launch, virtual_machine, has_fidelity;
   CsimLaunch launch;
+  CsimFidelity fidelity;
   gint64 iters;
 } TargetRule;
 

@@ -83,7 +83,7 @@ static int told_iters(const char *text) {
 /* --- the run -------------------------------------------------------------------- */
 
 typedef struct {
-  const char *transport, *kind, *routing, *link_rate;
+  const char *transport, *kind, *routing, *link_rate, *tcp_control, *tcp_queue;
   double oversubscription;
   gboolean sharp;
 } Fabric;
@@ -93,6 +93,8 @@ static void take_fabric(Fabric *fabric, const TargetRule *rule) {
   if (rule->kind) fabric->kind = rule->kind;
   if (rule->routing) fabric->routing = rule->routing;
   if (rule->link_rate) fabric->link_rate = rule->link_rate;
+  if (rule->tcp_control) fabric->tcp_control = rule->tcp_control;
+  if (rule->tcp_queue) fabric->tcp_queue = rule->tcp_queue;
   if (rule->oversubscription > 0) fabric->oversubscription = rule->oversubscription;
   fabric->sharp |= rule->sharp;
 }
@@ -108,6 +110,7 @@ static void apply_settings(const CsimTargets *targets, const CsimMeasuredSet *se
       put(out->constants, (const char *)g_ptr_array_index(rule->constants, k));
     out->virtual_machine |= rule->virtual_machine;
     if (rule->has_launch) out->launch = rule->launch;
+    if (rule->has_fidelity) out->fidelity = rule->fidelity;
     if (rule->iters > 0) out->iters = (int)rule->iters;
     take_fabric(fabric, rule);
   }
@@ -157,6 +160,13 @@ static char *cluster_text(const CsimResolved *out, const Fabric *fabric) {
     csim_jsonw_key(text, "sharp");
     g_string_append(text, "true");
   }
+  if (fabric->tcp_control || fabric->tcp_queue) {
+    csim_jsonw_key(text, "tcp");
+    g_string_append_c(text, '{');
+    member(text, "congestion_control", fabric->tcp_control);
+    member(text, "queue", fabric->tcp_queue);
+    g_string_append_c(text, '}');
+  }
   return g_string_free(g_string_append(text, "}}"), FALSE);
 }
 
@@ -166,6 +176,7 @@ static char *label(const char *node, const CsimResolved *out, const Fabric *fabr
   if (out->gpus_per_node > 0) g_string_append_printf(text, " -g %u", out->gpus_per_node);
   if (fabric->transport) g_string_append_printf(text, " %s", fabric->transport);
   if (fabric->sharp) g_string_append(text, " sharp");
+  if (out->fidelity == CSIM_FIDELITY_PACKET) g_string_append(text, " packets");
   return g_string_free(text, FALSE);
 }
 
@@ -174,6 +185,7 @@ static CsimResolved *resolved_new(void) {
   out->variables = g_ptr_array_new_with_free_func(g_free);
   out->constants = g_ptr_array_new_with_free_func(g_free);
   out->iters = 20; /* nccl-tests' -n */
+  out->fidelity = CSIM_FIDELITY_FLOW;
   return out;
 }
 
@@ -192,7 +204,7 @@ static void place(const CsimTargets *targets, const CsimMeasuredSet *set, const 
   out->node = node_path(set, machine->node);
   out->label = label(machine->node, out, &fabric);
   gboolean plain = !fabric.transport && !fabric.kind && !fabric.routing && !fabric.link_rate &&
-                   fabric.oversubscription == 0 && !fabric.sharp;
+                   fabric.oversubscription == 0 && !fabric.sharp && !fabric.tcp_control && !fabric.tcp_queue;
   out->target = plain ? g_strdup(out->node) : cluster_text(out, &fabric);
   if (machine->thin && !out->skip) out->skip = g_strdup_printf("description too thin: %s", machine->thin);
 }

@@ -126,7 +126,7 @@ static void fill_spec(CsimRunSpec *spec, const CsimSetResult *result, const Csim
   spec->iters = resolved->iters;
   spec->launch = resolved->launch;
   spec->virtual_machine = resolved->virtual_machine;
-  spec->fidelity = options->fidelity;
+  spec->fidelity = options->has_fidelity ? options->fidelity : resolved->fidelity;
   spec->seed = options->seed;
   spec->overrides = (const char *const *)resolved->variables->pdata;
   spec->catalogue_file = options->catalogue_file;

@@ -64,6 +64,14 @@ static void read_match(CsimJson *rule, TargetMatch *match) {
   read_range(object, "gpus_per_node", &match->gpus_per_node);
 }
 
+/* The settings of TCP that decide at packet fidelity; the cluster reader checks their values. */
+static void read_tcp(CsimJson *fabric, TargetRule *out) {
+  CsimJson *tcp = csim_json_object(fabric, "tcp", CSIM_JSON_OPTIONAL);
+  if (!tcp) return;
+  csim_json_text(tcp, "congestion_control", CSIM_JSON_OPTIONAL, &out->tcp_control);
+  csim_json_text(tcp, "queue", CSIM_JSON_OPTIONAL, &out->tcp_queue);
+}
+
 /* The names of cluster.h's fabrics; the cluster reader checks what they mean together. */
 static void read_fabric(CsimJson *rule, TargetRule *out) {
   static const char *const kinds[] = {"switch", "fat-tree", "rail", "rail-only", NULL};
@@ -82,6 +90,7 @@ static void read_fabric(CsimJson *rule, TargetRule *out) {
     out->link_rate = csim_json_text_of(csim_json_get(fabric, "link_rate", CSIM_JSON_REQUIRED));
   csim_json_double(fabric, "oversubscription", CSIM_JSON_OPTIONAL, 0.015625, 64, &out->oversubscription);
   csim_json_bool(fabric, "sharp", CSIM_JSON_OPTIONAL, &out->sharp);
+  read_tcp(fabric, out);
 }
 
 static void read_machine(CsimJson *rule, TargetRule *out) {
@@ -93,13 +102,17 @@ static void read_machine(CsimJson *rule, TargetRule *out) {
 }
 
 static void read_settings(CsimJson *rule, TargetRule *out) {
+  static const char *const fidelities[] = {"flow", "packet", NULL};
+  static const CsimFidelity of_name[] = {CSIM_FIDELITY_FLOW, CSIM_FIDELITY_PACKET};
   const char *launches[CSIM_N_LAUNCHES + 1] = {NULL};
-  int launch;
+  int launch, fidelity;
   for (int i = 0; i < CSIM_N_LAUNCHES; i++) launches[i] = csim_launch_name((CsimLaunch)i);
   out->variables = read_texts(rule, "variables");
   out->constants = read_texts(rule, "constants");
   out->has_launch = csim_json_choice(rule, "launch", CSIM_JSON_OPTIONAL, launches, &launch);
   if (out->has_launch) out->launch = (CsimLaunch)launch;
+  out->has_fidelity = csim_json_choice(rule, "fidelity", CSIM_JSON_OPTIONAL, fidelities, &fidelity);
+  if (out->has_fidelity) out->fidelity = of_name[fidelity];
   csim_json_int(rule, "iters", CSIM_JSON_OPTIONAL, 1, 100000, &out->iters);
   csim_json_bool(rule, "virtual_machine", CSIM_JSON_OPTIONAL, &out->virtual_machine);
   read_fabric(rule, out);

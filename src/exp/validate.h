@@ -83,6 +83,7 @@ typedef struct {
   GPtrArray *variables;         /* "NCCL_X=V", NULL-ended */
   GPtrArray *constants;         /* "name=value" for the catalogue, NULL-ended */
   CsimLaunch launch;
+  CsimFidelity fidelity; /* flow, or packet where the description tells what decides there */
   gboolean virtual_machine;
   int iters;
   gboolean derive;         /* constants were fitted on it */
@@ -151,6 +152,7 @@ typedef struct {
   double limit_s;     /* processor time of a set; 0: none */
   int jobs;           /* threads */
   gboolean all;       /* also run what does not count, if it can be placed */
+  gboolean has_fidelity; /* `fidelity` for every set; otherwise rules tell, flow where none does */
   CsimFidelity fidelity;
   uint64_t seed;
   const char *catalogue_file;
