@@ -5,4 +5,4 @@ set -eu
 collsim=$1
 "$collsim" __man >docs/man/collsim.1
 "$collsim" run dgx-h100 -b 1K -e 8G -f 2 -q --plot docs/img/dgx-h100.svg >/dev/null
-python3 tests/golden/golden.py "$collsim" . README.md docs/guide/planning.md docs/guide/reading-nccl-tests.md docs/guide/tuning.md --update
+python3 tests/golden/golden.py "$collsim" . README.md docs/guide/*.md --update

@@ -10,6 +10,10 @@ A *.test file:              In a *.md file, the blocks marked ```console:
     ! a line of stderr          and simulated figures (with a decimal point) may
     ? exit code, if not 0       have moved by up to 5 % (or 1) since then; bars too
 
+More of *.md: ```console skip: WHY is shown, not run; ```console stand-ins [NAME=VALUE ...] runs with the libraries of tests/standins in place of a GPU's
+and is skipped without them; ```json NAME writes the block to $TMP/NAME before the commands below it run. In docs/guide every command has to be in a
+console block.
+
 Commands run in a shell, in the source root, with an empty environment but for PATH (collsim first), HOME and TMP (an
 empty folder), STANDINS (tests/standins). --update rewrites the expected lines (markdown: only of blocks without "...").
 """
@@ -28,6 +32,9 @@ class Case:
         self.command, self.number = command, number
         self.first = self.last = number  # lines [first, last) hold the expectation
         self.expected = []
+        self.skip = None      # why it is not run
+        self.settings = None  # of the stand-ins: {NAME: VALUE}
+        self.files = {}       # to be written before it runs: {NAME: text}
 
 
 def recipe_cases(lines):
@@ -43,17 +50,48 @@ def recipe_cases(lines):
             sys.exit(f"line {number}: neither #, $, >, ! nor ?: {line}")
 
 
+def markdown_case(command, number, marks, files):
+    case = Case(command, number)
+    case.files = dict(files)
+    if marks.startswith("skip:"):
+        case.skip = marks[5:].strip()
+    elif marks.startswith("stand-ins"):
+        case.settings = dict(word.split("=", 1) for word in marks.split()[1:])
+    elif marks:
+        sys.exit(f"line {number}: no such console block: {marks}")
+    return case
+
+
 def markdown_cases(lines):
-    case, inside = None, False
+    case, inside, marks, file, files = None, "", "", None, {}
     for number, line in enumerate(lines, 1):
         if line.startswith("```"):
-            inside, case = line.strip() == "```console", None
-        elif inside and line.startswith("$ "):
-            case = Case(line[2:], number)
+            words = line[3:].split(None, 1)
+            opens = not inside
+            inside = (words[0] if words else "text") if opens else ""
+            marks = words[1].strip() if opens and len(words) > 1 else ""
+            case, file = None, marks if inside == "json" and marks else None
+            if file:
+                files[file] = ""
+        elif file:
+            files[file] += line + "\n"
+        elif inside == "console" and line.startswith("$ "):
+            case = markdown_case(line[2:], number, marks, files)
+            files.clear()
             yield case
-        elif inside and case:
+        elif inside == "console" and case:
             case.expected.append(line)
             case.last = number
+
+
+def strays(path, lines):
+    """Commands of a guide that no test would run."""
+    inside = ""
+    for number, line in enumerate(lines, 1):
+        if line.startswith("```"):
+            inside = "" if inside else line[3:].split(None, 1)[0] if line[3:].strip() else "text"
+        elif inside != "console" and re.match(r"(    |\$ )?(collsim|tests/\S+) " if inside else r"    (\$ )?\S", line) and "guide" in path.parts:
+            yield number
 
 
 def run(command, environment, root, mixed):
@@ -93,8 +131,20 @@ def check_file(path, environment, root, update, counter):
     lines = path.read_text().splitlines()
     mixed = path.suffix == ".md"
     edits, good = [], True
+    for number in strays(path, lines) if mixed else []:
+        good = False
+        counter[0] += 1
+        print(f"not ok {counter[0]} {path.name}:{number} a command that nothing runs; allowed: in a console block")
     for case in list((markdown_cases if mixed else recipe_cases)(lines)):
-        actual = run(case.command, environment, root, mixed)
+        for name, text in case.files.items():
+            (Path(environment["TMP"]) / name).write_text(text)
+        why = case.skip or ("no stand-ins here" if case.settings is not None and not environment["STANDINS"] else None)
+        if why:
+            counter[0] += 1
+            print(f"ok {counter[0]} {path.name}:{case.number} # SKIP {why}", flush=True)
+            continue
+        own = {"LD_LIBRARY_PATH": environment["STANDINS"], **case.settings} if case.settings is not None else {}
+        actual = run(case.command, {**environment, **own}, root, mixed)
         same = matches(case.expected, actual, mixed)
         if update and not same and "..." not in case.expected:
             edits.append((case, actual))
