@@ -10,6 +10,9 @@
 /* Threads that NCCL gives the two groups of a tree's LL and LL128 block of 640 (NCCL 2.30, device/all_reduce.h: 70 % reduce). */
 #define TREE_UP_SHARE 0.7
 #define TREE_DOWN_SHARE 0.3
+/* The same for Simple: 384 and 256 of 640 threads. */
+#define TREE_SIMPLE_UP_SHARE 0.6
+#define TREE_SIMPLE_DOWN_SHARE 0.4
 
 /* 0 at 256 threads and below, 1 at the protocol's full block. */
 static double block_fraction(int threads, int full) {
@@ -76,10 +79,22 @@ static int group_warps(const CsimCost *cost, const CsimOp4Cost *op) {
   }
 }
 
-/* Groups of warps that share a block's loads and stores: those of trees, and CollNetDirect's four. */
-static gboolean shares_units(CsimRole role) {
-  return role == CSIM_ROLE_TREE_UP || role == CSIM_ROLE_TREE_DOWN || role == CSIM_ROLE_TREE_ROOT ||
-         (role >= CSIM_ROLE_DIRECT_SCATTER && role <= CSIM_ROLE_DIRECT_GATHER);
+gboolean csim_cost_shares_units(CsimRole role) {
+  return role == CSIM_ROLE_TREE_UP || role == CSIM_ROLE_TREE_DOWN || (role >= CSIM_ROLE_DIRECT_SCATTER && role <= CSIM_ROLE_DIRECT_GATHER);
+}
+
+static gboolean is_tree(CsimRole role) { return role >= CSIM_ROLE_TREE_UP && role <= CSIM_ROLE_TREE_ROOT; }
+
+/* The first peer of either side is part of the copy loop's body; each further child of a tree has a round of its own. */
+static double tree_ps(const CsimCost *cost, const CsimOp4Cost *op) {
+  const CsimGpuSimple *s = &cost->gpu->simple;
+  gboolean apart = s->more_peer_ps > 0;
+  int more_in = apart ? MAX(0, op->peers_in - 1) : 0, more_out = apart ? MAX(0, op->peers_out - 1) : 0;
+  int remote = apart ? MIN(op->n_remote, 1) : op->n_remote, local = op->n_local + op->n_remote - more_out - remote;
+  double ps = csim_gpu_simple_ps_per_byte(s, op->n_sources - more_in, local, remote) + s->more_peer_ps * (more_in + more_out);
+  double share = op->role == CSIM_ROLE_TREE_UP ? TREE_SIMPLE_UP_SHARE : op->role == CSIM_ROLE_TREE_DOWN ? TREE_SIMPLE_DOWN_SHARE : 1;
+  double warps = MIN(FULL_WARPS, share * cost->warps);
+  return op->role == CSIM_ROLE_TREE_ROOT ? ps / s->tree_root : ps / pow(warps / FULL_WARPS, s->thread_scale);
 }
 
 /* CollNetChain gives either way half of the block's threads (NCCL 2.30, device/all_reduce.h). */
@@ -93,12 +108,12 @@ static void simple_cost(const CsimCost *cost, const CsimOp4Cost *op, CsimOpCost 
   out->overhead = op->role == CSIM_ROLE_P2P_COPY ? 0 : op->bytes > 0 ? s->o : s->o_empty; /* a copy is one loop, whatever its chunks */
   if (visits_heads(op->role)) out->overhead /= op->group;
   if (op->from_host && op->bytes > 0) out->overhead += cost->host_load;
-  double ps = csim_gpu_simple_ps_per_byte(s, op->n_sources, op->n_local, op->n_remote) / cost->thread_factor;
-  if (op->role == CSIM_ROLE_TREE_ROOT) ps /= s->tree_root;
+  double ps = is_tree(op->role) ? tree_ps(cost, op)
+                                : csim_gpu_simple_ps_per_byte(s, op->n_sources, op->n_local, op->n_remote) / cost->thread_factor;
   if (is_chain(op->role) && s->group_share >= 1) ps /= CHAIN_SHARE; /* else the two share a link */
   out->sm_ps = s->group_share < 1 || is_pair(op->role) ? ps : 0;
   if (is_pair(op->role)) ps *= MAX(1.0, FULL_WARPS / pair_warps(cost, op));
-  if (shares_units(op->role) && s->tree_units > 0) {
+  if (csim_cost_shares_units(op->role) && s->tree_units > 0) {
     double units_ps = (op->n_sources + op->n_local + op->n_remote) * 1e3 / s->tree_units; /* GB/s -> ps/B */
     out->sm_ps = MAX(out->sm_ps, units_ps);
     ps = MAX(ps, units_ps);

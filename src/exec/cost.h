@@ -41,10 +41,12 @@ void csim_cost_init(CsimCost *cost, const CsimGpuModel *gpu, const CsimShmModel 
 void csim_cost_set_nvls(CsimCost *cost, CsimRate port, int local_ranks, int heads, int channels);
 
 /* n_sources: operands read (received ones and the user's); n_local, n_remote: destinations written in own and in peers' memory.
- * reads_user: one operand is the user's buffer. receives_only: no source but the received one, no remote destination. */
+ * peers_in, peers_out: how many of them are connections. reads_user: one operand is the user's buffer. receives_only: no source but the received
+ * one, no remote destination. */
 typedef struct {
   CsimRole role;
   int n_sources, n_local, n_remote;
+  int peers_in, peers_out;
   gboolean reads_user, receives_only;
   gboolean from_host; /* received data lie in shared host memory */
   int group; /* scatter and gather: heads that one NCCL operation serves, each of which is an operation here; else 1 */
@@ -54,5 +56,8 @@ typedef struct {
   CsimBytes bytes;
 } CsimOp4Cost;
 void csim_cost_op(const CsimCost *cost, const CsimOp4Cost *op, CsimOpCost *out);
+
+/* Groups of warps that share a block's loads and stores (gpu.*.simple_tree_units): a tree's two, CollNetDirect's four. */
+gboolean csim_cost_shares_units(CsimRole role);
 
 #endif

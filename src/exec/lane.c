@@ -304,6 +304,7 @@ static void op_shape(CsimExec *x, const Lane *l, CsimOp4Cost *op) {
   guint n_recv = recvs(x, l, &rx), n_send = sends(x, l, &tx);
   gboolean src = (l->flags & CSIM_PRIM_SRC) != 0, dst = (l->flags & CSIM_PRIM_DST) != 0;
   *op = (CsimOp4Cost){.role = l->role, .n_sources = (int)n_recv + src, .n_local = dst, .reads_user = src,
+                      .peers_in = (int)n_recv, .peers_out = (int)n_send,
                       .receives_only = !src && n_send == 0, .group = MAX(1, MAX(l->n_recv, l->n_send)), .first_of_group = l->send_peer <= 0,
                       .pairs = (int)x->blocks[l->block].n_lanes / 2, .part = (l->flags & CSIM_PRIM_PART) != 0, .bytes = l->bytes};
   for (guint i = 0; i < n_recv; i++) op->from_host |= x->conns[rx[i]].kind == CSIM_CONN_SHM;

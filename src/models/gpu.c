@@ -28,6 +28,7 @@ static void init_simple(const CsimCatalogue *c, const char *model, CsimGpuSimple
   s->thread_scale = NUMBER("simple_thread_scale");
   s->group_share = NUMBER("simple_group_share");
   s->tree_root = NUMBER("simple_tree_root");
+  s->more_peer_ps = NUMBER("simple_more_peer_ps");
   s->tree_units = NUMBER("simple_tree_units");
 }
 
@@ -109,6 +110,7 @@ void csim_gpu_model_slow(CsimGpuModel *m, double clock) {
   s->source_ps /= clock;
   s->local_dst_ps /= clock;
   s->remote_dst_ps /= clock;
+  s->more_peer_ps /= clock;
   s->tree_units *= clock;
   m->nvls_copy_ps /= clock;
   slow_ll(&m->ll, clock);

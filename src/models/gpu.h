@@ -33,8 +33,10 @@ typedef struct {
   double thread_scale;   /* = simple_thread_scale: rate ~ (nt/512)^thread_scale; 0: the block size does not matter */
   double group_share;    /* = simple_group_share: share of the SM that each of two groups of a block gets while both copy (0.5); 1: none lost */
   double tree_root;      /* = simple_tree_root: factor on the rate at a tree's root */
-  double tree_units;     /* = simple_tree_units: GB/s of 16-byte loads plus stores a channel sustains in a tree; a rank with k children
-                          * moves 2k+4 units a byte (root 2k+2), so its two lanes together reach at most tree_units / (2k+4) */
+  double more_peer_ps;   /* = simple_more_peer_ps: in a tree, ps/B for each child beyond the first that an op reads from or writes to, in place of
+                          * source_ps and of a destination; 0: as the first. A tree's two groups have 384 and 256 threads, its root all */
+  double tree_units;     /* = simple_tree_units: GB/s of 16-byte loads plus stores that the two groups of a tree's block, or CollNetDirect's
+                          * four, have together; in a tree a rank with k children moves 2k+4 units a byte; 0: no limit */
 } CsimGpuSimple;
 
 /* LL and LL128: cut through, quantised by iterations. With W = ceil(bytes / line_bytes) warp iterations and k = W / warps

@@ -25,6 +25,7 @@ static const CsimShippedNode shipped[] = {
     {"h100-pcie-pairs", "4 H100 PCIe with NVLink bridges in pairs"},
     {"hgx-a100-4nic", "8 A100, 6 NVSwitches, 4x HDR 200 Gb/s"},
     {"hgx-a800", "8 A800 (8 NVLinks each), 6 NVSwitches, 4x HDR 200 Gb/s"},
+    {"hgx-b200", "8 B200, 2 NVSwitches (NVLink 5), 8x NDR 400 Gb/s, one to a GPU"},
     {"hgx-h20", "8 H20, 4 NVSwitches, 8x NDR 400 Gb/s"},
     {"hgx-h200", "8 H200, 4 NVSwitches, 8x NDR 400 Gb/s"},
     {"hgx-h800", "8 H800 (8 NVLinks each), 4 NVSwitches, 8x NDR 400 Gb/s"},

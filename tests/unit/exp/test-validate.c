@@ -214,9 +214,9 @@ static const Mapping mappings[] = {
     {"H100 SXM5 80GB, NVSwitch NVLink4, 2 GPUs used", "NVLink4/NVSwitch", "default", NULL, 1, 2,
      "dgx-h100 -g 2", "", NULL},
     {"B200 SXM, 8 GPU/node", "InfiniBand NDR 8x400G/node", "tree",
-     "NCCL_ALGO=Tree NCCL_NVLS_ENABLE=0; iters 20", 4, 32, "dgx-b200*4 -g 8",
+     "NCCL_ALGO=Tree NCCL_NVLS_ENABLE=0; iters 20", 4, 32, "hgx-b200*4 -g 8",
      "NCCL_ALGO=Tree NCCL_NVLS_ENABLE=0", NULL},
-    {"B200 SXM", "InfiniBand NDR + SHARP", "sharpcollnetchain", NULL, 16, 128, "dgx-b200*16 -g 8 sharp",
+    {"B200 SXM", "InfiniBand NDR + SHARP", "sharpcollnetchain", NULL, 16, 128, "hgx-b200*16 -g 8 sharp",
      "NCCL_ALGO=CollNetChain NCCL_COLLNET_ENABLE=1", NULL},
     {"GH200 (4 GPU/node), Slingshot", "Slingshot-11 4x200G/node (dragonfly)", "default", "NCCL_CROSS_NIC=1",
      64, 256, "gh200-4gpu*64 -g 4 slingshot", "NCCL_CROSS_NIC=1", NULL},
@@ -231,7 +231,7 @@ static const Mapping mappings[] = {
     {"AMD MI300X", "xGMI", "default", NULL, 1, 8, NULL, NULL, "AMD"},
     {"H100 SXM5, a3-mega", "GPUDirect-TCPXO 8x200G", "default", NULL, 2, 16, NULL, NULL, "TCPX"},
     {"Quantum abacus", "string", "default", NULL, 1, 8, NULL, NULL, "no rule for hardware"},
-    {"B200 SXM, 8 GPU/node", "IB", "default", NULL, 2, 15, "dgx-b200*2", NULL, "do not divide"},
+    {"B200 SXM, 8 GPU/node", "IB", "default", NULL, 2, 15, "hgx-b200*2", NULL, "do not divide"},
 };
 
 static void test_mapping(gconstpointer data) {

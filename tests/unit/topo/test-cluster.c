@@ -55,6 +55,7 @@ static const Facts facts[] = {
     {"hgx-h200", 8, 18, 8, 2, 50, 48, 1, 1, 90, {0, 1}},
     {"l40s-8gpu-pcie", 8, 0, 4, 2, 25, 24, 2, 1, 89, {0, 1}},
     {"dgx-b200", 8, 18, 8, 2, 50, 48, 2, 2, 100, {0, 1}},
+    {"hgx-b200", 8, 18, 8, 2, 50, 48, 1, 1, 100, {0, 1}},
 };
 
 static guint count_under(const CsimTopoNode *pci, CsimNodeType type) {
