@@ -33,6 +33,7 @@ typedef struct {
   uint32_t flows;          /* of the operation under way; packets: and members that have not sent all */
   uint32_t packet_tree;
   CsimTime latency;        /* of the farthest member */
+  CsimTime head_start;     /* of the operation under way, as a flow (models/sharp.h) */
 } Batch;
 
 typedef struct {

@@ -84,12 +84,14 @@ static void start_flow(CsimExec *x, uint32_t member, const CsimFlowLink *way, gu
   csim_fluid_start_at(x->fluid, 0, hint, way, n, bytes, cap, x->handler, EV_COLLNET_FLOW, member, 0);
 }
 
-static void start_member(CsimExec *x, uint32_t number, const Batch *b, uint32_t k) {
+static void start_member(CsimExec *x, uint32_t number, Batch *b, uint32_t k) {
   Member *m = collnet_member(x, number);
   const Net *n = &x->nets[x->collnet->nets[m->first_net]];
   const CsimFlowLink *pool = (const CsimFlowLink *)(void *)x->links->data;
   Volume v = collnet_volume(x, m, k);
-  CsimRate cap = csim_sharp_rate(&x->collnet->sharp, MAX(v.out, v.back), b->latency);
+  CsimBytes most = MAX(v.out, v.back);
+  CsimRate cap = csim_sharp_rate(&x->collnet->sharp, most, b->latency);
+  b->head_start = MAX(b->head_start, csim_sharp_head_start(&x->collnet->sharp, most, b->latency));
   if (v.out == v.back) {
     CsimFlowLink way[MAX_WAY];
     guint n_way = join_ways(x, n, way);
@@ -104,7 +106,7 @@ static void answer(CsimExec *x, Batch *b) {
   b->answered++;
   for (uint32_t i = b->first_member; i < b->first_member + b->n_members; i++)
     if (x->packets) collnet_packets_answer(x, i);
-    else csim_engine_at(x->engine, csim_engine_now(x->engine) + b->latency, x->handler, EV_COLLNET_DONE, i, 0);
+    else csim_engine_at(x->engine, csim_engine_now(x->engine) + b->latency - b->head_start, x->handler, EV_COLLNET_DONE, i, 0);
 }
 
 /* Begins what is next on a tree; FALSE if somebody has not posted it. */
@@ -113,6 +115,7 @@ static gboolean start_next(CsimExec *x, Tree *t, Domain *d) {
   Batch *b = collnet_batch(x, t->first_batch + t->next % t->n_batches);
   if (!all_posted(x, b, k)) return FALSE;
   t->next++;
+  b->head_start = 0;
   for (uint32_t i = 0; i < b->n_members; i++) start_member(x, b->first_member + i, b, k);
   if (x->packets) collnet_packets_start(x, b, k);
   d->busy = b->flows > 0;

@@ -1,5 +1,7 @@
 #include "models/sharp.h"
 
+#include "base/units.h"
+
 #define GBITS INT64_C(125000000) /* bytes/s */
 
 int csim_sharp_generation(CsimRate line) {
@@ -17,8 +19,15 @@ void csim_sharp_model_init(const CsimCatalogue *c, CsimRate line, CsimSharpModel
   sharp->outstanding = (int)csim_catalogue_number(c, "sharp.outstanding");
 }
 
+CsimTime csim_sharp_head_start(const CsimSharpModel *sharp, CsimBytes bytes, CsimTime round_trip) {
+  CsimBytes first = MIN(bytes, sharp->payload);
+  if (first == 0 || csim_sharp_rate(sharp, bytes, round_trip) >= sharp->rate) return 0;
+  return round_trip / sharp->outstanding - csim_rate_time(sharp->rate, first);
+}
+
 CsimRate csim_sharp_rate(const CsimSharpModel *sharp, CsimBytes bytes, CsimTime round_trip) {
   if (bytes > sharp->streaming_from) return sharp->rate;
-  double window = (double)sharp->payload * sharp->outstanding * 1e12;
+  CsimBytes payloads = MAX(1, (bytes + sharp->payload - 1) / sharp->payload);
+  double window = (double)bytes / (double)payloads * sharp->outstanding * 1e12;
   return (CsimRate)MIN((double)sharp->rate, window / (double)MAX(round_trip, 1));
 }

@@ -29,9 +29,15 @@ void csim_sharp_model_init(const CsimCatalogue *catalogue, CsimRate line, CsimSh
 
 /*
  * Highest rate of one operation of `bytes`, all hosts alike, over a tree whose way up and down takes round_trip:
- * streaming, or outstanding payloads a round trip.
+ * streaming, or outstanding payloads, full or not, a round trip.
  */
 CsimRate csim_sharp_rate(const CsimSharpModel *sharp, CsimBytes bytes, CsimTime round_trip);
+
+/*
+ * How much sooner than at that rate an operation is through: its first payload waits for no other's result. The next operation of the tree follows
+ * at the rate nevertheless, since the window is the tree's.
+ */
+CsimTime csim_sharp_head_start(const CsimSharpModel *sharp, CsimBytes bytes, CsimTime round_trip);
 
 /* Whether streaming operations of different trees through one switch wait for each other. */
 static inline gboolean csim_sharp_one_stream_per_switch(const CsimSharpModel *sharp) {

@@ -77,8 +77,8 @@ static void test_shapes(void) {
       }
 }
 
-/* Reduction in the switches: one switch, and leaves and spines with as many cables as trees need. Short all_gathers
- * and reduce_scatters take a round trip for every four packets; as flows a quarter of one for every packet, also the first: up to 3 % longer. */
+/* Reduction in the switches: one switch, and leaves and spines with as many cables as trees need. Widest: 8 KiB by
+ * NVLS, two tiers, reduce_scatter, 2.2 % longer as packets (several operations a call, each in bursts of four payloads). */
 static void test_sharp(void) {
   static const char *const envs[][6] = {{"NCCL_COLLNET_ENABLE=1", "NCCL_ALGO=CollnetDirect", NULL}, {"NCCL_COLLNET_ENABLE=1", "NCCL_ALGO=CollnetChain", NULL},
                                         {"NCCL_COLLNET_ENABLE=1", "NCCL_ALGO=NVLS", NULL}};
@@ -88,7 +88,7 @@ static void test_sharp(void) {
       for (CsimBytes bytes = 1 << 13; bytes <= 1 << 25; bytes <<= 6) {
         Machine one = {4, 0, envs[e], ", \"sharp\": true", NULL};
         Machine two = {8, 0, envs[e], ", \"sharp\": true, \"kind\": \"fat-tree\", \"radix\": 32", NULL};
-        double limit = c > 0 && bytes == 1 << 13 ? 0.03 : 0.02;
+        double limit = e == 2 && c == 2 && bytes == 1 << 13 ? 0.03 : 0.02;
         g_assert_cmpfloat(fabs(difference(&one, "ib", sharp[c], bytes)), <, limit);
         g_assert_cmpfloat(fabs(difference(&two, "ib", sharp[c], bytes)), <, limit);
       }
