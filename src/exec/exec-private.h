@@ -49,6 +49,9 @@ G_STATIC_ASSERT(sizeof(Conn) == 64);
 typedef struct { CsimTime visible, full, credit, reserved; } Slot;
 G_STATIC_ASSERT(sizeof(Slot) == 32);
 
+/* What an operation's bytes cross: nothing that serves others too; the path of its only sending connection; several paths. */
+typedef enum { PATH_NONE, PATH_OF_CONN, PATH_SUM } PathKind;
+
 /* In the order of use: two cache lines for the operation, one for its primitive's account, the cursor. */
 typedef struct {
   CsimTime free, start;      /* when the worker is free; start of the operation at hand */
@@ -63,22 +66,27 @@ typedef struct {
   uint8_t waits_credit;      /* the latest input was a credit */
 
   CsimBytes left, slice;     /* of the primitive: still to do, slice size */
-  int32_t recv_peer, send_peer; /* of the primitive */
   uint16_t flags, more;      /* of the primitive */
-  float sm_ps;               /* of the operation at hand, see CsimOpCost */
-  uint32_t sm_link;          /* fluid link of a block shared with another lane, or NO_INDEX */
-  uint32_t flow_hint;        /* csim_fluid_start_at's */
-  uint32_t recv, send;       /* first entry in CsimExec.lane_conns; once built, of a single one the connection itself: exec_lane_conns */
+  uint16_t n_rx, n_tx;       /* connections of the primitive ... */
+  uint32_t rx, tx;           /* ... and which, as recv and send say it */
+  uint32_t recv, send;       /* the lane's: first entry in CsimExec.lane_conns; once built, of a single one the connection itself: exec_lane_conns */
   uint16_t n_recv, n_send;
   uint16_t gpu;              /* the rank's */
   uint8_t channel, role;
-  uint32_t rank, block;      /* block: index in CsimExec.blocks */
+  uint32_t path;             /* PATH_OF_CONN: first entry in CsimExec.links */
+  uint32_t flow_hint;        /* csim_fluid_start_at's */
+  uint8_t path_kind, n_path; /* PathKind; PATH_OF_CONN: links. With cost_bytes, like duration */
+  uint8_t first_peer;        /* the primitive sends to the lane's first peer, or to all */
+  uint8_t reserved[5];
 
   CsimTime spent[SPENT_N];
   CsimTime flow_end;         /* LANE_DRAIN: when the operation ended but for the sender's last byte */
   CsimRate cap;              /* what the operation sends over links in its duration, as cost_bytes */
   CsimPlanCursor cursor;
-  uint64_t padding[6];
+  uint32_t rank, block;      /* block: index in CsimExec.blocks */
+  uint32_t sm_link;          /* fluid link of a block shared with another lane, or NO_INDEX */
+  float sm_ps;               /* of the operation at hand, see CsimOpCost */
+  uint64_t padding[4];
 } Lane;
 G_STATIC_ASSERT(sizeof(Lane) % 64 == 0 &&
                 G_STRUCT_OFFSET(Lane, left) == 64 && G_STRUCT_OFFSET(Lane, spent) == 128 && G_STRUCT_OFFSET(Lane, cursor) == 192);
@@ -203,7 +211,7 @@ struct CsimExec {
 /* layout.c: what the run itself needs, once lanes, connections and links are those to simulate. */
 void exec_layout(CsimExec *x);
 
-/* The connections of a lane, once built: &lane->recv, lane->n_recv or &lane->send, lane->n_send. */
+/* The connections of a lane, once built: &lane->recv, lane->n_recv or &lane->send, lane->n_send; of its primitive: rx and tx. */
 static inline const uint32_t *exec_lane_conns(const CsimExec *x, const uint32_t *entry, guint n) {
   return n == 1 ? entry : &g_array_index(x->lane_conns, uint32_t, *entry);
 }

@@ -9,12 +9,14 @@
 #define MIN_SLICE_SHARE 32 /* no slice below 1/32 of its slots (same place) */
 
 /* The connections that the lane's primitive uses: how many, and their indices. */
-static guint used(const CsimExec *x, const uint32_t *entry, guint n, int peer, const uint32_t **conns) {
-  *conns = exec_lane_conns(x, entry, n) + csim_peer_begin(peer);
-  return (guint)csim_peer_count(peer, (int)n);
+static guint recvs(const CsimExec *x, const Lane *l, const uint32_t **conns) {
+  *conns = exec_lane_conns(x, &l->rx, l->n_rx);
+  return l->n_rx;
 }
-static guint recvs(const CsimExec *x, const Lane *l, const uint32_t **conns) { return used(x, &l->recv, l->n_recv, l->recv_peer, conns); }
-static guint sends(const CsimExec *x, const Lane *l, const uint32_t **conns) { return used(x, &l->send, l->n_send, l->send_peer, conns); }
+static guint sends(const CsimExec *x, const Lane *l, const uint32_t **conns) {
+  *conns = exec_lane_conns(x, &l->tx, l->n_tx);
+  return l->n_tx;
+}
 
 void exec_push_work(CsimExec *x, uint32_t lane) {
   if (x->state[lane] & LANE_QUEUED) return;
@@ -46,13 +48,31 @@ double exec_jitter(CsimExec *x, const Lane *l) {
 
 /* --- next operation ------------------------------------------------------------------------------------------------ */
 
+/* Of the n connections of a lane at *entry, those to `peer`: how many, and *first in entry's form. */
+static uint16_t to_peer(const CsimExec *x, const uint32_t *entry, guint n, int peer, uint32_t *first) {
+  uint16_t count = (uint16_t)csim_peer_count(peer, (int)n);
+  *first = *entry;
+  if (n > 1) *first += (uint32_t)csim_peer_begin(peer);
+  if (n > 1 && count == 1) *first = g_array_index(x->lane_conns, uint32_t, *first);
+  return count;
+}
+
+static void take_peers(const CsimExec *x, Lane *l, const CsimPrim *prim) {
+  uint32_t rx, tx;
+  uint16_t n_rx = to_peer(x, &l->recv, l->n_recv, prim->recv_peer, &rx), n_tx = to_peer(x, &l->send, l->n_send, prim->send_peer, &tx);
+  if (prim->flags != l->flags || n_rx != l->n_rx || n_tx != l->n_tx || rx != l->rx || tx != l->tx) l->cost_bytes = -1;
+  l->rx = rx;
+  l->tx = tx;
+  l->n_rx = n_rx;
+  l->n_tx = n_tx;
+  l->first_peer = prim->send_peer <= 0;
+}
+
 static void take_prim(const CsimExec *x, Lane *l, const CsimPrim *prim) {
   const CsimProtoShape *p = &x->proto;
-  if (prim->flags != l->flags || prim->recv_peer != l->recv_peer || prim->send_peer != l->send_peer) l->cost_bytes = -1;
+  take_peers(x, l, prim);
   l->flags = prim->flags;
   l->more = prim->more;
-  l->recv_peer = prim->recv_peer;
-  l->send_peer = prim->send_peer;
   l->left = prim->bytes;
   if (x->choice.proto != CSIM_PROTO_SIMPLE) {
     l->slices = 1;
@@ -263,6 +283,29 @@ static gboolean finish_op(CsimExec *x, Lane *l, CsimTime flow_end) {
   return TRUE;
 }
 
+static gboolean shares_block(const Lane *l) { return l->sm_link != NO_INDEX && l->sm_ps > 0; }
+
+/* What the operation crosses that serves others too. */
+static PathKind path_kind(const CsimExec *x, const Lane *l) {
+  const uint32_t *rx, *tx;
+  guint n_recv = recvs(x, l, &rx), n_send = sends(x, l, &tx);
+  gboolean sends_over = FALSE, reads_over = FALSE;
+  for (guint i = 0; i < n_send; i++) sends_over |= x->conns[tx[i]].n_tx_links > 0;
+  for (guint i = 0; i < n_recv; i++) reads_over |= x->conns[rx[i]].n_rx_links > 0;
+  if (reads_over || shares_block(l)) return PATH_SUM;
+  return !sends_over ? PATH_NONE : n_send == 1 ? PATH_OF_CONN : PATH_SUM;
+}
+
+/* Once the operation's sm_ps is known. */
+static void take_path(const CsimExec *x, Lane *l) {
+  const uint32_t *tx;
+  sends(x, l, &tx);
+  l->path_kind = (uint8_t)path_kind(x, l);
+  if (l->path_kind != PATH_OF_CONN) return;
+  l->path = x->conns[tx[0]].tx_links;
+  l->n_path = x->conns[tx[0]].n_tx_links;
+}
+
 /* Adds n links to buf, the weights of equal ones together. */
 static guint add_links(CsimFlowLink *buf, guint have, const CsimFlowLink *links, guint n) {
   for (guint i = 0; i < n; i++) {
@@ -276,17 +319,13 @@ static guint add_links(CsimFlowLink *buf, guint have, const CsimFlowLink *links,
 }
 
 /* Links that the operation's bytes cross: *links points into the pool where that serves, else at buf. */
-static guint op_links(CsimExec *x, const Lane *l, CsimFlowLink *buf, const CsimFlowLink **links) {
+static guint op_links(const CsimExec *x, const Lane *l, CsimFlowLink *buf, const CsimFlowLink **links) {
+  const CsimFlowLink *pool = (const CsimFlowLink *)(void *)x->links->data;
   const uint32_t *rx, *tx;
   guint n_recv = recvs(x, l, &rx), n_send = sends(x, l, &tx), n = 0;
-  const CsimFlowLink *pool = (const CsimFlowLink *)(void *)x->links->data;
-  gboolean shares_block = l->sm_link != NO_INDEX && l->sm_ps > 0;
+  *links = pool + l->path;
+  if (l->path_kind == PATH_OF_CONN) return l->n_path;
   *links = buf;
-  if (n_send == 1 && !shares_block && (n_recv == 0 || x->conns[rx[0]].n_rx_links == 0)) {
-    const Conn *c = &x->conns[tx[0]];
-    *links = pool + c->tx_links;
-    return c->n_tx_links;
-  }
   for (guint i = 0; i < n_send; i++) {
     const Conn *c = &x->conns[tx[i]];
     n = add_links(buf, n, pool + c->tx_links, c->n_tx_links);
@@ -295,7 +334,7 @@ static guint op_links(CsimExec *x, const Lane *l, CsimFlowLink *buf, const CsimF
     const Conn *c = &x->conns[rx[i]];
     n = add_links(buf, n, pool + c->rx_links, c->n_rx_links);
   }
-  if (shares_block) buf[n++] = (CsimFlowLink){l->sm_link, l->sm_ps};
+  if (shares_block(l)) buf[n++] = (CsimFlowLink){l->sm_link, l->sm_ps};
   return n;
 }
 
@@ -305,7 +344,7 @@ static void op_shape(CsimExec *x, const Lane *l, CsimOp4Cost *op) {
   gboolean src = (l->flags & CSIM_PRIM_SRC) != 0, dst = (l->flags & CSIM_PRIM_DST) != 0;
   *op = (CsimOp4Cost){.role = l->role, .n_sources = (int)n_recv + src, .n_local = dst, .reads_user = src,
                       .peers_in = (int)n_recv, .peers_out = (int)n_send,
-                      .receives_only = !src && n_send == 0, .group = MAX(1, MAX(l->n_recv, l->n_send)), .first_of_group = l->send_peer <= 0,
+                      .receives_only = !src && n_send == 0, .group = MAX(1, MAX(l->n_recv, l->n_send)), .first_of_group = l->first_peer,
                       .pairs = (int)x->blocks[l->block].n_lanes / 2, .part = (l->flags & CSIM_PRIM_PART) != 0, .bytes = l->bytes};
   for (guint i = 0; i < n_recv; i++) op->from_host |= x->conns[rx[i]].kind == CSIM_CONN_SHM;
   for (guint i = 0; i < n_send; i++) {
@@ -314,18 +353,6 @@ static void op_shape(CsimExec *x, const Lane *l, CsimOp4Cost *op) {
     if (c->net != NO_INDEX && c->n_tx_links == 0) op->n_local++;
     else op->n_remote++;
   }
-}
-
-/* Does anything that the operation crosses serve others too? */
-static gboolean crosses_links(CsimExec *x, const Lane *l) {
-  const uint32_t *rx, *tx;
-  guint n_recv = recvs(x, l, &rx), n_send = sends(x, l, &tx);
-  if (l->sm_link != NO_INDEX && l->sm_ps > 0) return TRUE;
-  for (guint i = 0; i < n_send; i++)
-    if (x->conns[tx[i]].n_tx_links > 0) return TRUE;
-  for (guint i = 0; i < n_recv; i++)
-    if (x->conns[rx[i]].n_rx_links > 0) return TRUE;
-  return FALSE;
 }
 
 /* Flags and data of LL and LL128 cross links together. */
@@ -353,6 +380,7 @@ static void take_cost(CsimExec *x, Lane *l, const CsimCost *cost) {
   l->duration = c.duration;
   l->sm_ps = (float)c.sm_ps;
   l->cap = MAX(1, (CsimRate)((double)wire_bytes(cost, l->bytes) * 1e12 / (double)MAX(l->duration, 1)));
+  take_path(x, l);
 }
 
 /* All inputs are known: fixes start and duration. TRUE when the operation is over at once (it crosses no shared link). */
@@ -365,7 +393,7 @@ static gboolean start_op(CsimExec *x, uint32_t lane, Lane *l) {
   l->spent[SPENT_OVERHEAD] += overhead;
   l->spent[l->waits_credit ? SPENT_WAIT_CREDIT : SPENT_WAIT_DATA] += l->start - earliest;
   if (cost->ll) publish_first_line(x, l, cost);
-  if (l->bytes == 0 || !crosses_links(x, l)) return finish_op(x, l, l->start + l->duration);
+  if (l->bytes == 0 || l->path_kind == PATH_NONE) return finish_op(x, l, l->start + l->duration);
   start_flow(x, lane, l);
   return FALSE;
 }
