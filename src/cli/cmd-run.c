@@ -26,7 +26,7 @@ static const CliOption options[] = {
   {0, "fidelity", "NAME", "flow (default): simulate; packet: with switch queues, PFC, ECN, credits; model: NCCL's own prediction", "model|flow|packet", "fidelity"},
   {0, "seed", "N", "seed of every random stream (1)", NULL, "seed"},
   {0, "queue", "NAME", "event queue: radix (default), heap4; the result is the same", "radix|heap4", "queue"},
-  {'j', "jobs", "N", "sizes at once (1); the output is the same", NULL, NULL},
+  {'j', "jobs", "N", "sizes at once (as many as processors, up to 8); the output is the same", NULL, NULL},
   {0, "no-symmetry", NULL, "simulate also the ranks that must behave like others; slower, the same times", NULL, "no_symmetry"},
   {0, "whole-fabric", NULL, "leave no switch-to-switch link out, also those that cannot be the limit, so that all loads show; slower, times alike to 0.1 %", NULL, "whole_fabric"},
   {0},
@@ -76,9 +76,12 @@ static void put(FILE *file, GString *text) {
   g_string_truncate(text, 0);
 }
 
+/* Sizes at once when the user has not said: memory is that of as many runs. */
+#define JOBS_MOST 8
+
 /* The run's own thread, or several; a trace is of the run itself. */
 static gboolean start_threads(const CliArgs *args, CsimRun *run, CsimRunThreads **threads, GError **error) {
-  int n = 1;
+  int n = (int)MIN(g_get_num_processors(), JOBS_MOST);
   *threads = NULL;
   if (!cli_int_option(args, "jobs", 1, 1024, &n, error)) return FALSE;
   if (n == 1 || csim_run_n_rows(run) == 1 || cli_args_value(args, "trace")) return TRUE;

@@ -28,7 +28,8 @@ def variants(words):
     """(what is different, options, is the history the same too?)"""
     yield "heap4 queue", ["--queue", "heap4"], True
     if words.startswith("run"):
-        yield "two threads", ["-j", "2"], True
+        yield "one thread", ["-j", "1"], True
+        yield "three threads", ["-j", "3"], True
         if "--fidelity" not in words:
             yield "no symmetry", ["--no-symmetry"], False
     elif "--collapse" not in words and "tree" not in words and "--skew" not in words:
