@@ -12,7 +12,7 @@ array marks[7] = [7, 5, 9, 13, 11, 6, 4]
 colour(i) = colours[(i - 1) % 7 + 1]
 mark(i) = marks[(i - 1) % 7 + 1]
 dashes(i) = (i - 1) % 5 + 1
-key_columns = floor(700.0 / (8 * key_chars + 70))
+key_columns = floor(700.0 / (8 * key_chars + 90))
 key_rows = with_key ? ceil(n_series / (key_columns < 1 ? 1.0 : key_columns > 4 ? 4.0 : key_columns + 0.0)) : 0
 set label 1 heading at screen 0.5,0.955 center font ",15"
 set label 2 subheading at screen 0.5,0.905 center
@@ -21,7 +21,7 @@ set lmargin at screen 0.11
 set rmargin at screen 0.95
 set tmargin at screen 0.86
 set bmargin at screen (0.17 + 0.042 * key_rows)
-if (with_key) { set key at screen 0.5,0.045 center bottom maxrows key_rows reverse Left samplen 3 spacing 1.1 } else { unset key }
+if (with_key) { set key at screen 0.5,0.045 center bottom maxrows key_rows reverse Left samplen 3 width 2 spacing 1.1 } else { unset key }
 set border 3
 set xtics nomirror
 set ytics nomirror

@@ -3,7 +3,8 @@
 #   cell: width of a column, top: end of the scale if not 0, n_x, n_y, margin: letters of the longest y, x_chars: of the longest x, x_label, y_label, value_label
 width = 280 + 8 * margin + (n_x * cell > 420 ? n_x * cell : 420)
 row = cell > 44 ? (top ? 28 : 44) : cell
-height = 200 + (x_chars > 9 ? 50 : 0) + (n_y * row > 176 ? n_y * row : 176)
+turn = 8 * x_chars > (n_x * cell > 420 ? cell : 420 / n_x)
+height = 200 + (turn ? 50 : 0) + (n_y * row > 176 ? n_y * row : 176)
 if (term_svg) {
   set terminal svg size width,height dynamic font "DejaVu Sans,13" background "white" noenhanced
 } else {
@@ -16,13 +17,13 @@ set label 3 source at screen 0.98,(10.0 / height) right font ",10" textcolor "#5
 set lmargin at screen ((62.0 + 8 * margin) / width)
 set rmargin at screen (1 - 150.0 / width)
 set tmargin at screen (1 - 72.0 / height)
-set bmargin at screen ((86.0 + (x_chars > 9 ? 50 : 0)) / height)
+set bmargin at screen ((86.0 + (turn ? 50 : 0)) / height)
 unset key
 set border 3
-set xtics nomirror scale 0 rotate by (x_chars > 9 ? -30 : 0)
+set xtics nomirror scale 0 rotate by (turn ? -30 : 0)
 set ytics nomirror scale 0
 set xlabel x_label
-set ylabel y_label
+set ylabel y_label offset character -1, 0
 set cblabel value_label offset character 2.2, 0
 set xrange [-0.5:(n_x - 0.5)]
 if (top) { set cbrange [0:top] }

@@ -18,7 +18,7 @@ mark(i) = marks[(i - 1) % 7 + 1]
 dashes(i) = (i - 1) % 5 + 1
 
 # The key stands under the panels, in as many columns as fit.
-key_columns = floor((panels == 2 ? 900.0 : 580.0) / (8 * key_chars + 70))
+key_columns = floor((panels == 2 ? 900.0 : 580.0) / (8 * key_chars + 90))
 key_rows = with_key ? ceil(n_series / (key_columns < 1 ? 1.0 : key_columns > 4 ? 4.0 : key_columns + 0.0)) : 0
 turn = named && x_chars * n_x > (panels == 2 ? 40 : 60)
 bottom = 0.17 + 0.042 * key_rows + (turn ? 0.0105 * (x_chars < 30 ? x_chars : 30) : 0)
@@ -33,7 +33,7 @@ set border 3
 set offsets graph 0.03, graph 0.03, 0, 0
 set grid xtics ytics linetype 1 linecolor "#dddddd"
 set xlabel x_label
-if (with_key) { set key at screen 0.5,0.045 center bottom maxrows key_rows reverse Left samplen 3 spacing 1.1 } else { unset key }
+if (with_key) { set key at screen 0.5,0.045 center bottom maxrows key_rows reverse Left samplen 3 width 2 spacing 1.1 } else { unset key }
 
 set ylabel y_label
 if (log_y && panels == 1) { set logscale y 10 } else { set yrange [0:*] }
@@ -54,7 +54,7 @@ if (panels == 2) {
     set logscale y 10
     set yrange [*:*]
   } else { set yrange [0:*] }
-  set format y '%g'
+  set format y (log_time ? '%.0f' : '%g')
   set ylabel "time (us)"
   if (named) {
     plot for [i=1:n_series] data index i - 1 using 1:5:xtic(8) with linespoints linewidth 1.8 dashtype dashes(i) pointtype mark(i) pointsize 0.9 linecolor rgb colour(i) notitle, \

@@ -1,7 +1,11 @@
 # Measured and predicted over message size, the error below. The caller has set (see src/report/validate-plot.c):
-#   output  SVG to write     data  file with: size_bytes measured predicted error-percent (predicted time over measured, less 1)
+#   term_svg  1: SVG, 0: PNG     output  file to write     data  file with: size_bytes measured predicted error-percent (predicted time over measured, less 1)
 #   heading, subheading, source  texts     quantity  axis of the upper half     log_y  1: times, 0: bandwidths
-set terminal svg size 900,640 dynamic font "DejaVu Sans,13" background "white" noenhanced
+if (term_svg) {
+  set terminal svg size 900,640 dynamic font "DejaVu Sans,13" background "white" noenhanced
+} else {
+  set terminal pngcairo size 1350,960 font "DejaVu Sans,14" background "white" noenhanced
+}
 set output output
 
 # Sizes as people write them ("32KiB"; gnuplot's own prefix would be "ki"), not more than fit.

@@ -151,7 +151,7 @@ static const CliOption options_table[] = {
     {0, "json", NULL, "one JSON object", NULL, NULL},
     {0, "csv", NULL, "one line a size", NULL, NULL},
     {0, "markdown", NULL, "the accuracy page", NULL, NULL},
-    {0, "plot", "DIR", "a page a set: measured, predicted, error; drawn by gnuplot (SVG)", "@file", NULL},
+    {0, "plot", "DIR", "a page a set: measured, predicted, error; drawn by gnuplot (SVG, and PNG if its font is there)", "@file", NULL},
     {0},
 };
 static const CliOption *const tables[] = {options_table, cli_options_live, cli_options_probe_sizes, cli_options_nccl,

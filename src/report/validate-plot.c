@@ -38,19 +38,17 @@ static char *variables(const CsimSetResult *r, uint64_t digest) {
 }
 
 /* Names of sets are anybody's: only letters, digits and -_. become part of a file's name. */
-char *csim_validation_plot_name(const char *name) {
-  g_autofree char *file = g_strdup_printf("%s.svg", name);
+static char *file_name(const char *name, const char *ending) {
+  g_autofree char *file = g_strconcat(name, ending, NULL);
   g_strcanon(file, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.", '-');
   return g_strdup(file[0] == '.' ? file + 1 : file);
 }
 
-static char *page_path(const char *folder, const char *name) {
-  g_autofree char *file = csim_validation_plot_name(name);
-  return g_build_filename(folder, file, NULL);
-}
+char *csim_validation_plot_name(const char *name) { return file_name(name, ".svg"); }
 
-static gboolean draw(const char *folder, const CsimSetResult *r, uint64_t digest, GError **error) {
-  g_autofree char *path = page_path(folder, csim_set_name(r)), *data = data_text(r), *script = variables(r, digest);
+static gboolean draw(const char *folder, const CsimSetResult *r, uint64_t digest, const char *ending, GError **error) {
+  g_autofree char *file = file_name(csim_set_name(r), ending), *path = g_build_filename(folder, file, NULL);
+  g_autofree char *data = data_text(r), *script = variables(r, digest);
   return csim_gnuplot_draw(path, script, csim_validate_template, data, error);
 }
 
@@ -62,11 +60,11 @@ gboolean csim_report_validation_plots(const CsimValidation *v, const char *folde
     g_set_error(error, CSIM_ERROR, CSIM_ERROR_IO, "%s: cannot be made", folder);
     return FALSE;
   }
-  gboolean drawn = TRUE;
+  gboolean drawn = TRUE, png = csim_gnuplot_check("page.png", NULL);
   for (guint i = 0; i < v->sets->len && drawn; i++) {
     const CsimSetResult *r = (const CsimSetResult *)g_ptr_array_index(v->sets, i);
     if (r->rows->len == 0) continue;
-    drawn = draw(folder, r, v->catalogue_digest, error);
+    drawn = draw(folder, r, v->catalogue_digest, ".svg", error) && (!png || draw(folder, r, v->catalogue_digest, ".png", error));
     *n_pages += drawn;
   }
   return drawn;

@@ -18,7 +18,7 @@ void csim_report_validation_csv(GString *out, const CsimValidation *validation);
 void csim_report_validation_markdown(GString *out, const CsimValidation *validation, const char *date,
                                      const char *command);
 
-/* A page a set into folder/NAME.svg (made if it is missing), drawn by gnuplot; *n_pages is how many. */
+/* A page a set into folder/NAME.svg (made if it is missing), drawn by gnuplot, and NAME.png where its font is; *n_pages is how many. */
 gboolean csim_report_validation_plots(const CsimValidation *validation, const char *folder, guint *n_pages,
                                       GError **error);
 
