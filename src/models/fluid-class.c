@@ -79,7 +79,8 @@ static void grow_classes(CsimFluid *f) {
   f->classes_cold = g_renew(ClassCold, f->classes_cold, f->classes_capacity);
   f->queued.at = g_renew(uint32_t, f->queued.at, 2 * f->classes_capacity); /* a star takes one out unseen */
   f->piece = g_renew(PieceClass, f->piece, f->classes_capacity);
-  f->open = g_renew(uint32_t, f->open, f->classes_capacity);
+  f->by_cap.at = g_renew(FillKey, f->by_cap.at, f->classes_capacity);
+  f->by_limit.at = g_renew(FillKey, f->by_limit.at, f->classes_capacity);
   f->n_buckets = 2 * f->classes_capacity;
   f->buckets = g_renew(ClassBucket, f->buckets, f->n_buckets);
   memset(f->buckets, 0xff, f->n_buckets * sizeof *f->buckets);

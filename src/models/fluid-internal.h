@@ -57,10 +57,12 @@ G_STATIC_ASSERT(sizeof(Link) == 128 && G_STRUCT_OFFSET(Link, first) == 64);
 
 /* The rest. */
 typedef struct {
-  double full_at;          /* binding links: highest rate of a flow on it */
   Demand left;             /* scratch of filling: without the flows at their caps */
-  double taken, level;     /* scratch: of it by flows at a level; level at which the link is full */
+  double taken;            /* scratch: of it by flows at a level */
   int64_t open, before;    /* scratch: weight of flows not yet fixed, now and before this level */
+  uint32_t place;          /* in piece_links while it is filled, else NONE */
+  uint8_t stale;           /* scratch: a flow was fixed since its level was computed */
+  double full_at;          /* binding links: highest rate of a flow on it */
   double bytes;            /* of classes that were emptied */
   CsimTime busy, bind, bind_since;
   const char *name;
@@ -135,9 +137,12 @@ typedef struct { uint32_t flow, generation; } Fresh;
 
 /* A class of the piece that is solved. */
 typedef struct {
-  double before, limit; /* max_min before; what links outside the piece allow */
+  double before;        /* its max_min */
   uint32_t class;
 } PieceClass;
+
+typedef struct { double key; uint32_t class; } FillKey;
+typedef struct { FillKey *at; guint n; } FillHeap; /* lowest key first; room for all classes */
 
 struct CsimFluid {
   CsimEngine *engine;
@@ -168,8 +173,10 @@ struct CsimFluid {
   IndexList dirty, touched, homes, queued;
   IndexList piece_links; /* scratch of a solve */
   PieceClass *piece;     /* scratch, room for all classes */
-  uint32_t *open;        /* scratch: entries of piece whose rates are not fixed */
-  guint n_piece, n_open;
+  FillHeap by_cap, by_limit; /* scratch: classes of the piece that have a cap, that links outside limit */
+  double *levels;        /* scratch: tree of the links' levels, room for twice as many */
+  IndexList stale;       /* scratch */
+  guint n_piece, n_open, n_leaves; /* n_open: classes whose rates are not fixed */
   gboolean everything;   /* the piece takes all that tight links join */
   GPtrArray *curves;     /* Curve*, from index 1 */
   CsimFluidWatch watch;
@@ -209,6 +216,9 @@ void csim_fluid_set_rate(CsimFluid *f, Class *c, double rate);
 
 /* fluid-solve.c */
 void csim_fluid_settle(CsimEngine *engine, void *owner);
+
+/* fluid-fill.c: max_min of the classes of the piece, bound and full_at of its links. */
+void csim_fluid_fill(CsimFluid *f);
 
 /* fluid-star.c: settles a dirty link and all that it reaches, if that is a star. FALSE: it is not, nothing was done. */
 gboolean csim_fluid_settle_star(CsimFluid *f, uint32_t link);

@@ -58,16 +58,6 @@ static void take_classes(CsimFluid *f, guint from) {
   }
 }
 
-/* What its cap and the links outside the piece allow a class. */
-static double outer_limit(const CsimFluid *f, const Class *c) {
-  double limit = INFINITY;
-  for (uint32_t i = c->first; i < c->first + c->n_links; i++) {
-    const Link *l = &f->links[f->incidences[i].link];
-    if (l->tight && l->binding && !in_piece(f, l)) limit = MIN(limit, f->cold[f->incidences[i].link].full_at);
-  }
-  return limit;
-}
-
 static double load_of(const CsimFluid *f, const Link *l) {
   double load = 0;
   for (uint32_t i = l->first; i != NONE; i = f->incidences[i].next) {
@@ -98,113 +88,6 @@ static gboolean grow_piece(CsimFluid *f) {
   return TRUE;
 }
 
-/* ---- progressive filling of the piece ---- */
-
-static void open_piece(CsimFluid *f) {
-  for (guint k = 0; k < f->piece_links.n; k++) {
-    Link *l = &f->links[f->piece_links.at[k]];
-    LinkCold *cold = &f->cold[f->piece_links.at[k]];
-    l->bound = FALSE;
-    cold->left = (Demand)l->capacity * WEIGHT_ONE;
-    cold->taken = 0;
-    cold->open = cold->before = l->weight;
-  }
-  f->n_open = f->n_piece;
-  for (guint k = 0; k < f->n_piece; k++) {
-    f->classes[f->piece[k].class].fixed = FALSE;
-    f->piece[k].limit = outer_limit(f, &f->classes[f->piece[k].class]);
-    f->open[k] = k;
-  }
-}
-
-/* The lowest level at which a link of the piece is full, or a class meets its limit. */
-static double next_level(CsimFluid *f) {
-  double lowest = INFINITY;
-  for (guint k = 0; k < f->piece_links.n; k++) {
-    LinkCold *cold = &f->cold[f->piece_links.at[k]];
-    if (cold->open == 0 || !f->links[f->piece_links.at[k]].tight) continue;
-    cold->level = MAX(0, (double)cold->left - cold->taken) / (double)cold->open;
-    lowest = MIN(lowest, cold->level);
-  }
-  for (guint k = 0; k < f->n_open; k++)
-    lowest = MIN(lowest, f->piece[f->open[k]].limit);
-  return lowest;
-}
-
-static void fix(CsimFluid *f, Class *c, double rate) {
-  c->fixed = TRUE;
-  c->max_min = rate;
-  for (uint32_t i = c->first; i < c->first + c->n_links; i++)
-    f->cold[f->incidences[i].link].open -= (int64_t)c->flows * f->incidences[i].weight;
-}
-
-static void fix_at_cap(CsimFluid *f, Class *c) {
-  fix(f, c, (double)c->cap);
-  for (uint32_t i = c->first; i < c->first + c->n_links; i++) {
-    LinkCold *cold = &f->cold[f->incidences[i].link];
-    int64_t weight = (int64_t)c->flows * f->incidences[i].weight;
-    cold->before -= weight;
-    cold->left -= MIN(cold->left, (Demand)weight * (Demand)c->cap);
-  }
-}
-
-/* Classes that reach their caps before the water reaches `level`. */
-static gboolean fix_capped(CsimFluid *f, double level) {
-  gboolean any = FALSE;
-  for (guint k = 0; k < f->n_open; k++) {
-    Class *c = &f->classes[f->piece[f->open[k]].class];
-    if (c->cap == 0 || (double)c->cap > level) continue;
-    fix_at_cap(f, c);
-    any = TRUE;
-  }
-  return any;
-}
-
-/* Two links that are full together both bind, whichever comes first. */
-static void fix_bound(CsimFluid *f, double level) {
-  for (guint k = 0; k < f->n_open; k++)
-    if (f->piece[f->open[k]].limit <= level) fix(f, &f->classes[f->piece[f->open[k]].class], level);
-  for (guint k = 0; k < f->piece_links.n; k++) {
-    Link *l = &f->links[f->piece_links.at[k]];
-    LinkCold *cold = &f->cold[f->piece_links.at[k]];
-    if (cold->before == 0 || !l->tight || cold->level > level) continue;
-    l->bound = TRUE;
-    cold->full_at = level;
-    for (uint32_t i = l->first; i != NONE; i = f->incidences[i].next)
-      if (!f->classes[f->incidences[i].class].fixed) fix(f, &f->classes[f->incidences[i].class], level);
-  }
-}
-
-/* What was fixed at this level leaves its links in one step. */
-static void take_level(CsimFluid *f, double level) {
-  for (guint k = 0; k < f->piece_links.n; k++) {
-    LinkCold *cold = &f->cold[f->piece_links.at[k]];
-    cold->taken += (double)(cold->before - cold->open) * level;
-    cold->before = cold->open;
-  }
-}
-
-static void drop_fixed(CsimFluid *f) {
-  guint kept = 0;
-  for (guint k = 0; k < f->n_open; k++)
-    if (!f->classes[f->piece[f->open[k]].class].fixed) f->open[kept++] = f->open[k];
-  f->n_open = kept;
-}
-
-static void fill(CsimFluid *f) {
-  f->stats.flows_solved += f->n_piece;
-  f->stats.links_solved += f->piece_links.n;
-  open_piece(f);
-  while (f->n_open > 0) {
-    double level = next_level(f);
-    if (!fix_capped(f, level)) {
-      fix_bound(f, level);
-      take_level(f, level);
-    }
-    drop_fixed(f);
-  }
-}
-
 static void tell_class(CsimFluid *f, const PieceClass *p) {
   const Class *c = &f->classes[p->class];
   if (c->max_min == p->before) return;
@@ -221,14 +104,16 @@ static void solve_piece(CsimFluid *f, uint32_t seed) {
   visit_link(f, seed);
   take_classes(f, 0);
   for (guint growths = 1;; growths++) {
-    fill(f);
+    csim_fluid_fill(f);
     f->everything = growths >= MOST_GROWTHS;
     if (!grow_piece(f)) break;
   }
   for (guint k = 0; k < f->n_piece; k++)
     tell_class(f, &f->piece[k]);
-  for (guint k = 0; k < f->piece_links.n; k++)
+  for (guint k = 0; k < f->piece_links.n; k++) {
     csim_fluid_note_binding(f, &f->links[f->piece_links.at[k]]);
+    f->cold[f->piece_links.at[k]].place = NONE;
+  }
 }
 
 /* ---- what follows from new hard rates ---- */

@@ -64,7 +64,10 @@ void csim_fluid_free(CsimFluid *f) {
   g_free(f->piece_links.at);
   g_free(f->queued.at);
   g_free(f->piece);
-  g_free(f->open);
+  g_free(f->by_cap.at);
+  g_free(f->by_limit.at);
+  g_free(f->levels);
+  g_free(f->stale.at);
   g_ptr_array_unref(f->timers);
   g_ptr_array_unref(f->curves);
   g_free(f);
@@ -81,6 +84,8 @@ static void grow_links(CsimFluid *f) {
   f->touched.at = g_renew(uint32_t, f->touched.at, f->links_capacity);
   f->homes.at = g_renew(uint32_t, f->homes.at, f->links_capacity);
   f->piece_links.at = g_renew(uint32_t, f->piece_links.at, f->links_capacity);
+  f->stale.at = g_renew(uint32_t, f->stale.at, f->links_capacity);
+  f->levels = g_renew(double, f->levels, 2 * (gsize)f->links_capacity); /* a power of two */
 }
 
 CsimLinkId csim_fluid_add_link(CsimFluid *f, const char *name, CsimRate capacity, double softness) {
@@ -94,7 +99,7 @@ CsimLinkId csim_fluid_add_link(CsimFluid *f, const char *name, CsimRate capacity
                         .loose = TRUE,
                         .capacity = capacity,
                         .curve = csim_fluid_curve(f, softness)};
-  f->cold[id] = (LinkCold){.name = name};
+  f->cold[id] = (LinkCold){.name = name, .place = NONE};
   csim_timer_init(csim_fluid_timer(f, id), f->handler, CSIM_FLUID_EVENT_HOME, id, 0);
   return id;
 }
