@@ -177,8 +177,8 @@ gboolean exec_set_net_buffers(CsimExec *x, Conn *c, const CsimConn *how, CsimGpu
   return TRUE;
 }
 
-/* Queue pairs of one connection; messages rotate over them (NCCL 2.30, transport/net_ib). */
-static int64_t n_streams(const CsimExec *x) { return csim_net_has_queue_pairs(&x->net_model) ? exec_qps_given(x) : 1; }
+/* Queue pairs or sockets of one connection; messages rotate over them (NCCL 2.30, transport/net_ib). */
+static int64_t n_streams(const CsimExec *x) { return csim_net_has_queue_pairs(&x->net_model) ? exec_qps_given(x) : x->n_sockets; }
 
 /* Send and receive have a window of their own (net.c), which a queue pair's pace is part of. */
 static gboolean paced_by_stream(const CsimExec *x) {
@@ -265,7 +265,7 @@ static gboolean set_wire(CsimExec *x, Net *n, const CsimConn *how, CsimGpuRef tx
 
 /* Sockets inside a host: the proxies copy, there is no wire. */
 static gboolean is_loopback(const CsimExec *x, CsimGpuRef tx, CsimGpuRef rx) {
-  return tx.node == rx.node && g_str_equal(x->net_model.transport, "socket");
+  return tx.node == rx.node && exec_has_sockets(x);
 }
 
 static void set_loopback(const CsimExec *x, Net *n) {
@@ -356,7 +356,7 @@ static void prune(CsimExec *x) {
 
 /* Queue pairs that take turns and have a pace: what one of them sends, another need not wait for. Packets have the queue pairs themselves. */
 static uint32_t turns_wanted(const CsimExec *x) {
-  return x->packets || x->qp_split || !paced_by_stream(x) ? 1 : (uint32_t)n_streams(x);
+  return x->packets || x->qp_split || exec_has_sockets(x) || !paced_by_stream(x) ? 1 : (uint32_t)n_streams(x);
 }
 
 /* Each queue pair of a connection whose messages all go one way. Not before the links are those to simulate. */

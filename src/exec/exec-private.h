@@ -159,6 +159,8 @@ struct CsimExec {
   uint32_t *node_first;        /* n_nodes + 1 */
   int *node_ranks;             /* ranks, node by node */
   GArray *gpus;                /* CsimGpuModel, distinct */
+  uint32_t n_sockets;       /* of a connection; 1 where it has queue pairs */
+  CsimBytes socket_task;    /* least piece for one of several */
   CsimNetModel net_model, loop_model; /* loop_model: sockets inside a host */
   CsimShmModel shm_model;
   uint16_t *rank_gpu;          /* n_ranks */
@@ -281,6 +283,12 @@ void exec_net_left(CsimExec *x, uint32_t net, CsimTime now); /* the first messag
 
 /* qps.c: how many queue pairs make a difference; entropy of one of them; a message that the proxy has posted; the end of a piece. */
 uint32_t exec_qps_wanted(const CsimExec *x);
+/* sockets.c */
+gboolean exec_has_sockets(const CsimExec *x);
+void exec_sockets_init(CsimExec *x); /* n_sockets: NCCL_SOCKET_NTHREADS x NCCL_NSOCKS_PERTHREAD; what threads change of net_model */
+CsimRate exec_sockets_cap(const CsimExec *x, CsimRate cap, CsimBytes bytes); /* of a message as a flow, where alone it had `cap` */
+CsimBytes exec_socket_piece(const CsimExec *x, CsimBytes bytes);
+
 uint32_t exec_qps_given(const CsimExec *x); /* NCCL_IB_QPS_PER_CONNECTION */
 /* What queue pair `qp` of n carries of a message that is split over all; may be nothing, and is sent all the same. */
 CsimBytes exec_qp_piece(CsimBytes bytes, uint32_t n, uint32_t qp);

@@ -72,6 +72,7 @@ CsimExec *csim_exec_new(const CsimExecSpec *spec, GError **error) {
   x->costs = g_new0(CsimCost, x->gpus->len);
   x->fluid_of = g_new(uint32_t, csim_machine_n_links(spec->machine));
   csim_net_model_init(csim_machine_catalogue(spec->machine), transport_name(fabric->transport), fabric->mtu, &x->net_model);
+  exec_sockets_init(x);
   csim_net_model_init(csim_machine_catalogue(spec->machine), "loopback", 0, &x->loop_model);
   csim_shm_model_init(csim_machine_catalogue(spec->machine), &x->shm_model);
   x->draws = g_new0(Draw, DRAWS);

@@ -90,7 +90,8 @@ static void next_on_wire(CsimExec *x, uint32_t index) {
   }
   CsimBytes bytes = n->bytes[n->wire % SLOTS];
   const CsimFlowLink *links = &g_array_index(x->links, CsimFlowLink, n->links);
-  csim_fluid_start_at(x->fluid, n->wire_free, &n->flow_hint, links, n->n_links, bytes, n->cap, x->handler, EV_NET_WIRE, index, 0);
+  CsimRate cap = exec_sockets_cap(x, n->cap, bytes);
+  csim_fluid_start_at(x->fluid, n->wire_free, &n->flow_hint, links, n->n_links, bytes, cap, x->handler, EV_NET_WIRE, index, 0);
 }
 
 void exec_net_left(CsimExec *x, uint32_t index, CsimTime now) {

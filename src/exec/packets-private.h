@@ -11,6 +11,7 @@
 typedef struct {
   uint32_t first_strand;
   uint16_t n_qps, planes;                       /* NCCL's queue pairs; strands of each. n_qps 0: a loopback */
+  uint32_t turn;                                /* the next of several sockets */
   CsimRate line;                                /* of the sender's adapter */
   CsimTime near, far;                           /* from the proxy's post to the wire, from the wire to the receiver's proxy */
   uint32_t posted, legs, delivered, acked, arrived, freed; /* messages that have passed */

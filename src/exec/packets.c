@@ -9,6 +9,7 @@
  *    one message of a connection at a time. No links left: no flow.
  * Where a queue pair waits for acknowledgements (build.c: ack_time), its next packets follow a round trip after the last ones.
  * It has arrived when both are done, and what was posted before it has arrived. The sender's slot is free when the last packet's acknowledgement is back.
+ * Sockets (sockets.c) are queue pairs that take pieces in turn.
  * An adapter whose two ends are one (loopback) stays with the fluid flow.
  */
 #include "base/units.h"
@@ -96,7 +97,7 @@ static gboolean add_strands(CsimExec *x, End *end, CsimNicRef from, CsimNicRef t
 gboolean exec_packets_connect(CsimExec *x, CsimNicRef from, CsimNicRef to, uint32_t conn, CsimTime near, CsimTime far, GError **error) {
   CsimTime endpoint = x->net_model.endpoint;
   End end = {.first_strand = x->packets->strands->len, .line = csim_machine_nic_line(x->spec.machine, from), .near = near + endpoint, .far = far + endpoint};
-  uint32_t n = from.node == to.node && from.local == to.local ? 0 : csim_net_has_queue_pairs(&x->net_model) ? exec_qps_given(x) : 1;
+  uint32_t n = from.node == to.node && from.local == to.local ? 0 : csim_net_has_queue_pairs(&x->net_model) ? exec_qps_given(x) : x->n_sockets;
   for (uint32_t qp = 0; qp < n; qp++)
     if (!add_strands(x, &end, from, to, exec_qp_hash(x, conn, qp), error)) return FALSE;
   g_array_append_val(x->packets->ends, end);
@@ -140,13 +141,11 @@ static void take_arrivals(CsimExec *x, uint32_t index, End *e) {
   }
 }
 
-/* A socket has taken a message when the rest of it is in its buffer: no acknowledgement is waited for. */
-static gboolean sockets(const CsimExec *x) { return g_str_equal(x->net_model.transport, "socket"); }
-
+/* Sockets: the message has been taken when the rest of it is in the send buffer, and no acknowledgement is waited for. */
 static void free_slots(CsimExec *x, uint32_t index, End *e) {
   Conn *c = &x->conns[x->nets[index].conn];
   for (; e->freed < MIN(e->legs, e->acked); e->freed++) {
-    CsimTime seen = MAX(e->leg_end[e->freed % SLOTS], e->ack[e->freed % SLOTS]) + (sockets(x) ? 0 : x->net_model.endpoint);
+    CsimTime seen = MAX(e->leg_end[e->freed % SLOTS], e->ack[e->freed % SLOTS]) + (exec_has_sockets(x) ? 0 : x->net_model.endpoint);
     x->slots[exec_slot(x, c, c->credits)].credit = seen + x->net_model.p2g;
     c->credits++;
     exec_poke(x, c->tx_lane);
@@ -223,13 +222,26 @@ static void send_on_qp(CsimExec *x, End *e, uint32_t qp, CsimBytes bytes) {
   }
 }
 
+/* Pieces go to the sockets in turn, beginning where the message before left off. */
+static void send_on_sockets(CsimExec *x, End *e, CsimBytes bytes) {
+  CsimBytes piece = exec_socket_piece(x, bytes), sent = 0;
+  do {
+    CsimBytes part = MIN(piece, bytes - sent);
+    send_piece(x, e, e->first_strand + e->turn, part);
+    e->turn = (e->turn + 1) % e->n_qps;
+    sent += part;
+  } while (sent < bytes);
+}
+
 gboolean exec_packets_send(CsimExec *x, uint32_t index) {
   End *e = &g_array_index(x->packets->ends, End, index);
   const Net *n = &x->nets[index];
   if (e->n_qps == 0) return FALSE;
   CsimBytes bytes = n->bytes[(n->sent - 1) % SLOTS];
-  if (!x->qp_split) send_on_qp(x, e, e->posted % e->n_qps, bytes);
-  for (uint32_t qp = 0; x->qp_split && qp < e->n_qps; qp++) send_on_qp(x, e, qp, exec_qp_piece(bytes, e->n_qps, qp));
+  if (exec_has_sockets(x)) send_on_sockets(x, e, bytes);
+  else if (!x->qp_split) send_on_qp(x, e, e->posted % e->n_qps, bytes);
+  else
+    for (uint32_t qp = 0; qp < e->n_qps; qp++) send_on_qp(x, e, qp, exec_qp_piece(bytes, e->n_qps, qp));
   e->posted++;
   next_leg(x, index, e);
   return TRUE;

@@ -131,10 +131,10 @@ static const CsimNcclVar vars[] = {
     /* sockets */
     {"NCCL_SOCKET_IFNAME", "unset", "[^=]prefix,...", "interfaces for sockets and start-up", IGNORED_TEXT},
     {"NCCL_SOCKET_FAMILY", "unset", "AF_INET, AF_INET6", "address family", TIMELESS_TEXT},
-    {"NCCL_SOCKET_NTHREADS", "-2 (0; AWS 2, GCP 4)", "0..16", "helper threads of a socket connection", IGNORED},
-    {"NCCL_NSOCKS_PERTHREAD", "-2 (1; AWS 8)", "product with threads <= 64", "sockets of a helper thread; nothing without helper threads", IGNORED},
+    {"NCCL_SOCKET_NTHREADS", "-2 (0; AWS 2, GCP 4)", "0..16", "helper threads of a socket connection, which copy instead of the proxy", MODELLED},
+    {"NCCL_NSOCKS_PERTHREAD", "-2 (1; AWS 8)", "product with threads <= 64", "sockets of a helper thread; nothing without helper threads", MODELLED},
     {"NCCL_SOCKET_INLINE", "128", "bytes", "data sent along with the size on the control socket", IGNORED},
-    {"NCCL_SOCKET_MIN_TASKSIZE", "65536", "bytes", "smallest piece when a message is cut over sockets", IGNORED},
+    {"NCCL_SOCKET_MIN_TASKSIZE", "65536", "bytes", "smallest piece when a message is cut over sockets (packet fidelity)", MODELLED},
     {"NCCL_SOCKET_RCVBUF", "-1", "bytes", "receive buffer of a socket", IGNORED},
     {"NCCL_SOCKET_SNDBUF", "-1", "bytes", "send buffer of a socket", IGNORED},
     {"NCCL_SOCKET_RETRY_CNT", "34", "count", "connection attempts", TIMELESS},

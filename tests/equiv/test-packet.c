@@ -77,6 +77,36 @@ static void test_shapes(void) {
       }
 }
 
+/* The same fabrics without queue pairs; TCP keeps to one way, and to one plane. */
+static void test_other_shapes(void) {
+  static const Machine machines[] = {
+      {8, 1, one_channel, TREE, NULL},
+      {8, 1, one_channel, TREE ", \"routing\": \"adaptive\"", ", \"faults\": [{\"kind\": \"link\", \"at\": \"leaf0-spine0.1\", \"rate\": 0}]"},
+      {8, 1, one_channel, ", \"planes\": 2, \"routing\": \"ecmp\"", NULL},
+      {8, 1, one_channel, ", \"planes\": 2, \"routing\": \"adaptive\"", NULL},
+      {8, 1, one_channel, ", \"kind\": \"torus\", \"dims\": [4, 2]", NULL},
+      {8, 1, one_channel, ", \"kind\": \"dragonfly\", \"radix\": 12, \"routing\": \"adaptive\"", NULL},
+  };
+  for (guint m = 0; m < G_N_ELEMENTS(machines); m++)
+    for (guint f = 0; f < G_N_ELEMENTS(others); f++)
+      for (CsimBytes bytes = 1 << 13; bytes <= 1 << 23; bytes <<= 5) {
+        g_test_message("%s%s", machines[m].fabric, machines[m].faults ? machines[m].faults : "");
+        g_assert_cmpfloat(fabs(difference(&machines[m], others[f], CSIM_COLL_ALL_REDUCE, bytes)), <, 0.02);
+      }
+}
+
+/* Several sockets a connection: one message's pieces side by side. As packets the next message does not wait for the slowest piece of the one before. */
+static void test_sockets(void) {
+  static const char *const sockets[] = {"NCCL_MIN_NCHANNELS=1", "NCCL_MAX_NCHANNELS=1", "NCCL_ALGO=Ring", "NCCL_PROTO=Simple", "NCCL_SOCKET_NTHREADS=2",
+                                        "NCCL_NSOCKS_PERTHREAD=2", NULL};
+  static const Machine several = {4, 1, sockets, NULL, NULL}, one = {4, 1, one_channel, NULL, NULL};
+  double off = difference(&several, "socket", CSIM_COLL_ALL_REDUCE, 1 << 26);
+  g_assert_cmpfloat(off, <, 0.02);
+  g_assert_cmpfloat(off, >, -0.05);
+  g_assert_cmpfloat(call(&several, "socket", TRUE, CSIM_COLL_ALL_REDUCE, 1 << 26).time_us, <,
+                    0.5 * call(&one, "socket", TRUE, CSIM_COLL_ALL_REDUCE, 1 << 26).time_us);
+}
+
 /* Reduction in the switches: one switch, and leaves and spines with as many cables as trees need. Widest: 8 KiB by
  * NVLS, two tiers, reduce_scatter, 2.2 % longer as packets (several operations a call, each in bursts of four payloads). */
 static void test_sharp(void) {
@@ -197,6 +227,8 @@ int main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/packet/uncontended", test_uncontended);
   g_test_add_func("/packet/others", test_others);
+  g_test_add_func("/packet/other-shapes", test_other_shapes);
+  g_test_add_func("/packet/sockets", test_sockets);
   g_test_add_func("/packet/shapes", test_shapes);
   g_test_add_func("/packet/stream", test_stream);
   g_test_add_func("/packet/sharp", test_sharp);
