@@ -180,9 +180,26 @@ int csim_cluster_sharp_generation(const CsimCluster *cluster) {
   return slowest > 0 ? csim_sharp_generation((CsimRate)((double)slowest * 1e9)) : 0;
 }
 
+/* By what their drivers call adapters: HPE's Cassini cxi0, AWS's EFA rdmap16s27 or efa_0; CSIM_TRANSPORT_IB for others, also for mixtures. */
+static CsimTransport transport_by_names(const CsimCluster *cluster) {
+  guint n = 0, cxi = 0, efa = 0;
+  for (guint k = 0; k < cluster->systems->len; k++) {
+    const CsimSystem *system = (const CsimSystem *)g_ptr_array_index(cluster->systems, k);
+    for (guint i = 0; i < csim_system_n(system, CSIM_NODE_NET); i++, n++) {
+      const char *name = csim_system_node(system, CSIM_NODE_NET, i)->label;
+      if (name == NULL) continue;
+      cxi += g_str_has_prefix(name, "cxi");
+      efa += g_str_has_prefix(name, "rdmap") || g_str_has_prefix(name, "efa");
+    }
+  }
+  return n > 0 && cxi == n ? CSIM_TRANSPORT_SLINGSHOT : n > 0 && efa == n ? CSIM_TRANSPORT_EFA : CSIM_TRANSPORT_IB;
+}
+
 CsimFabricSpec csim_cluster_default_fabric(const CsimCluster *cluster) {
   CsimFabricSpec spec = {.kind = CSIM_FABRIC_RAIL, .oversubscription = 1, .routing = CSIM_ROUTING_ADAPTIVE};
   csim_packet_settings_init(&spec.packet);
+  spec.transport = transport_by_names(cluster);
+  if (spec.transport != CSIM_TRANSPORT_IB) spec.routing = CSIM_ROUTING_ECMP; /* as a file's fabric has it */
   if (!only_virtual_nics(cluster)) return spec;
   spec.kind = CSIM_FABRIC_SWITCH;
   spec.transport = CSIM_TRANSPORT_SOCKET;

@@ -125,7 +125,7 @@ void csim_fabric_spec_read(CsimJson *fabric, CsimFabricSpec *spec) {
   csim_json_bool(fabric, "sharp", CSIM_JSON_OPTIONAL, &spec->sharp);
   csim_packet_settings_read(fabric, &spec->packet);
   /* Ethernet spreads by hashing unless told otherwise. */
-  if (!routed && transport != CSIM_TRANSPORT_IB) routing = CSIM_ROUTING_ECMP;
+  if (!routed) routing = transport != CSIM_TRANSPORT_IB ? CSIM_ROUTING_ECMP : CSIM_ROUTING_ADAPTIVE;
   spec->kind = (CsimFabricKind)kind;
   spec->transport = (CsimTransport)transport;
   spec->routing = (CsimRouting)routing;

@@ -209,6 +209,23 @@ static void test_json_defaults(void) {
   g_assert_cmpint(ib->fabric.routing, ==, CSIM_ROUTING_ADAPTIVE);
 }
 
+static void assert_fabric(const char *target, CsimTransport transport, CsimRouting routing) {
+  g_autoptr(CsimCluster) c = load(target, 0);
+  g_assert_cmpint(c->fabric.transport, ==, transport);
+  g_assert_cmpint(c->fabric.routing, ==, routing);
+}
+
+/* Adapters' names tell the network, until a file does. */
+static void test_default_transport(void) {
+  assert_fabric("dgx-h100*2", CSIM_TRANSPORT_IB, CSIM_ROUTING_ADAPTIVE);
+  assert_fabric("polaris*2", CSIM_TRANSPORT_SLINGSHOT, CSIM_ROUTING_ECMP);
+  assert_fabric("gh200-4gpu*2", CSIM_TRANSPORT_SLINGSHOT, CSIM_ROUTING_ECMP);
+  assert_fabric("aws-p5*2", CSIM_TRANSPORT_EFA, CSIM_ROUTING_ECMP);
+  assert_fabric("{\"nodes\": [{\"count\": 2, \"xml\": \"polaris\"}], \"fabric\": {\"radix\": 32}}", CSIM_TRANSPORT_SLINGSHOT, CSIM_ROUTING_ECMP);
+  assert_fabric("{\"nodes\": [{\"count\": 2, \"xml\": \"polaris\"}], \"fabric\": {\"transport\": \"ib\"}}", CSIM_TRANSPORT_IB, CSIM_ROUTING_ADAPTIVE);
+  assert_fabric("{\"nodes\": [{\"count\": 2, \"xml\": \"polaris\"}, {\"xml\": \"dgx-a100\"}]}", CSIM_TRANSPORT_IB, CSIM_ROUTING_ADAPTIVE);
+}
+
 static void assert_json_refused(const char *text, guint n, const char *place, const char *why) {
   g_autofree char *path = write_json(text);
   g_autofree char *begin = g_strdup_printf("%s%s", path, place);
@@ -269,6 +286,7 @@ int main(int argc, char **argv) {
   g_test_add_func("/cluster/target-messages", test_target_messages);
   g_test_add_func("/cluster/json", test_json);
   g_test_add_func("/cluster/json-defaults", test_json_defaults);
+  g_test_add_func("/cluster/default-transport", test_default_transport);
   g_test_add_func("/cluster/json-messages", test_json_messages);
   g_test_add_func("/cluster/json-relative", test_json_relative);
   return g_test_run();
