@@ -65,9 +65,6 @@ void sym_net_give(SymNet *net, guint member, const GArray *value, gboolean last)
 guint sym_net_given(const SymNet *net, guint member) {
   return member_at(net, member)->given;
 }
-guint sym_net_answered(const SymNet *net) {
-  return net->answered;
-}
 
 guint sym_net_missing(const SymNet *net) {
   for (guint i = 0; i < net->members->len; i++)

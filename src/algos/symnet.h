@@ -17,9 +17,8 @@ guint sym_net_add(SymNet *net, int rank);
 
 /* A member gives a value; last: it ends its message. */
 void sym_net_give(SymNet *net, guint member, const GArray *value, gboolean last);
-/* Whole messages that a member has given, and those that all have and that have been answered. */
+/* Whole messages that a member has given. */
 guint sym_net_given(const SymNet *net, guint member);
-guint sym_net_answered(const SymNet *net);
 /* The first member whose next message is missing; G_MAXUINT: all are there. */
 guint sym_net_missing(const SymNet *net);
 

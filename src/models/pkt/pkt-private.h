@@ -247,15 +247,12 @@ void pkt_on_watchdog(CsimEngine *engine, void *owner, const CsimEvent *event);
 /* switch.c */
 /* What the frame took of the switch is free again. */
 void pkt_free_room(CsimPktNet *net, Node *node, Packet *p);
-gboolean pkt_admit(CsimPktNet *net, Node *node, Port *in, Port *out, Packet *p);
 /* Its transmission starts: marks, accounts, XON, credits. */
 void pkt_leave(CsimPktNet *net, Port *out, Packet *p);
-void pkt_send_pause(CsimPktNet *net, Port *port, guint class, int quanta);
 
 /* sender.c */
 uint32_t pkt_next_data(CsimPktNet *net, Port *port); /* the frame that a host sends next, NONE */
 gboolean pkt_host_has_data(const CsimPktNet *net, const Port *port);
-void pkt_ready(CsimPktNet *net, Qp *qp);
 uint32_t pkt_make_segment(CsimPktNet *net, Qp *qp, int64_t psn); /* next_psn's, or an earlier one again */
 void pkt_complete(CsimPktNet *net, Qp *qp);                      /* messages that are acknowledged */
 

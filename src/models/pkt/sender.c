@@ -47,7 +47,7 @@ static void line_up(CsimPktNet *net, Qp *qp, CsimTime free_at) {
   csim_engine_at(net->engine, qp->next_time, net->on_wake, 0, qp->id, 0);
 }
 
-void pkt_ready(CsimPktNet *net, Qp *qp) {
+static void ready(CsimPktNet *net, Qp *qp) {
   if (qp->tcp) {
     pkt_tcp_fill(net, qp);
     return;
@@ -60,7 +60,7 @@ void pkt_on_wake(CsimEngine *engine, void *owner, const CsimEvent *event) {
   CsimPktNet *net = owner;
   Qp *qp = pkt_qp(net, event->entity);
   qp->state = QP_IDLE;
-  pkt_ready(net, qp);
+  ready(net, qp);
 }
 
 gboolean pkt_host_has_data(const CsimPktNet *net, const Port *port) {
@@ -250,7 +250,7 @@ static void post(CsimPktNet *net, Qp *qp, Message *message) {
   qp->stats.posted += message->bytes;
   qp->stats.first_post = MIN(qp->stats.first_post, csim_engine_now(net->engine));
   if (qp->tcp) pkt_tcp_post(net, qp, message);
-  pkt_ready(net, qp);
+  ready(net, qp);
 }
 
 void csim_pkt_send(CsimPktNet *net, guint qp, CsimBytes bytes, uint16_t handler, uint16_t kind,
@@ -332,7 +332,7 @@ void pkt_on_control(CsimEngine *engine, void *owner, const CsimEvent *event) {
     qp->stats.naks++;
     add_gap(qp, psn & ((INT64_C(1) << GAP_PSN_BITS) - 1), psn >> GAP_PSN_BITS);
     trim_gaps(qp);
-    pkt_ready(net, qp);
+    ready(net, qp);
     return;
   }
   acked(net, qp, event->kind == PKT_ACK ? psn + 1 : psn);
@@ -341,7 +341,7 @@ void pkt_on_control(CsimEngine *engine, void *owner, const CsimEvent *event) {
   else
     qp->stats.naks++;
   if (event->kind == PKT_NAK && qp->next_psn > psn) go_to(qp, psn);
-  pkt_ready(net, qp);
+  ready(net, qp);
 }
 
 /* Where a retransmission starts: what is missing, or its whole message. */
@@ -370,5 +370,5 @@ void pkt_on_timeout(CsimEngine *engine, void *owner, const CsimEvent *event) {
   } else {
     go_to(qp, restart_psn(net, qp));
   }
-  pkt_ready(net, qp);
+  ready(net, qp);
 }

@@ -1,6 +1,29 @@
 /* models/pkt/switch.c - arrival at a switch: room in the shared buffer, PFC, ECN. */
 #include "models/pkt/pkt-private.h"
 
+/* ---- pausing the peer ---- */
+
+static void send_pause(CsimPktNet *net, Port *port, guint class, int quanta) {
+  Class *account = &port->class[class];
+  uint32_t index = pkt_alloc(net);
+  *pkt_packet(net, index) = (Packet){.psn = quanta,
+                                     .qp = NONE,
+                                     .ingress = PKT_MADE_HERE,
+                                     .frame = CSIM_PKT_PAUSE_FRAME,
+                                     .type = PKT_PAUSE,
+                                     .class = (uint8_t) class};
+  account->xoff = quanta > 0;
+  if (quanta > 0) {
+    port->pauses_sent++;
+    csim_timer_arm(net->engine, &account->refresh,
+                   csim_engine_now(net->engine) + csim_pkt_quanta_time(port->rate, quanta) / 2);
+  } else {
+    csim_timer_disarm(net->engine, &account->refresh);
+  }
+  pkt_enqueue(net, port, CONTROL, index);
+  pkt_kick(net, port);
+}
+
 /* ---- ingress accounts of lossless classes: reserve, then shared up to XOFF, then headroom ---- */
 
 static CsimBytes pool_share(const CsimPktSwitch *sw, CsimBytes account) {
@@ -41,7 +64,7 @@ static gboolean admit_lossless(CsimPktNet *net, Node *node, Port *in, const Pack
   if (!admit_shared(node, account, p) && !admit_headroom(node, account, p)) return FALSE;
   account->max_ingress = MAX(account->max_ingress, account->shared + account->headroom);
   if (!account->xoff && (account->headroom > 0 || account->shared > xoff_level(node)))
-    pkt_send_pause(net, in, p->class, net->spec.pause_quanta);
+    send_pause(net, in, p->class, net->spec.pause_quanta);
   return TRUE;
 }
 
@@ -53,7 +76,7 @@ static void leave_lossless(CsimPktNet *net, Node *node, Port *in, const Packet *
   set_shared(node, account, account->shared - (p->frame - from_headroom));
   if (!account->xoff || account->headroom > 0) return;
   if (account->shared == 0 || account->shared <= xoff_level(node) - node->sw.xon_gap)
-    pkt_send_pause(net, in, p->class, 0);
+    send_pause(net, in, p->class, 0);
 }
 
 /* ---- lossy classes: a limit on the egress queue ---- */
@@ -72,7 +95,7 @@ static gboolean admit_lossy(Node *node, const Port *out, const Packet *p) {
   return TRUE;
 }
 
-gboolean pkt_admit(CsimPktNet *net, Node *node, Port *in, Port *out, Packet *p) {
+static gboolean admit(CsimPktNet *net, Node *node, Port *in, Port *out, Packet *p) {
   Class *account = &in->class[p->came_by];
   if (!csim_pkt_has_credits(net->spec.kind)) {
     gboolean ok =
@@ -149,7 +172,7 @@ void pkt_on_arrive(CsimEngine *engine, void *owner, const CsimEvent *event) {
   p->hop++;
   p->ingress = (uint16_t)event->entity;
   int max_frame = net->nodes[in->node].sw.max_frame;
-  if ((max_frame > 0 && p->frame > max_frame) || out->class[p->class].storm || !pkt_admit(net, &net->nodes[in->node], in, out, p)) {
+  if ((max_frame > 0 && p->frame > max_frame) || out->class[p->class].storm || !admit(net, &net->nodes[in->node], in, out, p)) {
     in->dropped++;
     pkt_release(net, index);
     return;
@@ -159,33 +182,12 @@ void pkt_on_arrive(CsimEngine *engine, void *owner, const CsimEvent *event) {
   pkt_kick(net, out);
 }
 
-/* ---- pausing the peer ---- */
-
-void pkt_send_pause(CsimPktNet *net, Port *port, guint class, int quanta) {
-  Class *account = &port->class[class];
-  uint32_t index = pkt_alloc(net);
-  *pkt_packet(net, index) = (Packet){.psn = quanta,
-                                     .qp = NONE,
-                                     .ingress = PKT_MADE_HERE,
-                                     .frame = CSIM_PKT_PAUSE_FRAME,
-                                     .type = PKT_PAUSE,
-                                     .class = (uint8_t) class};
-  account->xoff = quanta > 0;
-  if (quanta > 0) {
-    port->pauses_sent++;
-    csim_timer_arm(net->engine, &account->refresh,
-                   csim_engine_now(net->engine) + csim_pkt_quanta_time(port->rate, quanta) / 2);
-  } else {
-    csim_timer_disarm(net->engine, &account->refresh);
-  }
-  pkt_enqueue(net, port, CONTROL, index);
-  pkt_kick(net, port);
-}
+/* ---- pauses go on, and end ---- */
 
 void pkt_on_refresh(CsimEngine *engine, void *owner, const CsimEvent *event) {
   CsimPktNet *net = owner;
   Port *port = &net->ports[event->entity];
-  pkt_send_pause(net, port, event->kind, net->spec.pause_quanta);
+  send_pause(net, port, event->kind, net->spec.pause_quanta);
   pkt_look_for_deadlock(net);
 }
 
@@ -200,6 +202,6 @@ void csim_pkt_host_stop(CsimPktNet *net, guint host, gboolean on) {
 
 void csim_pkt_host_pause(CsimPktNet *net, guint host, guint class, gboolean on) {
   g_assert(!csim_pkt_has_credits(net->spec.kind) && net->nodes[host].is_host && class < CSIM_PKT_CLASSES);
-  pkt_send_pause(net, &net->ports[g_array_index(net->nodes[host].ports, guint, 0)], class,
-                 on ? net->spec.pause_quanta : 0);
+  send_pause(net, &net->ports[g_array_index(net->nodes[host].ports, guint, 0)], class,
+             on ? net->spec.pause_quanta : 0);
 }

@@ -70,10 +70,6 @@ CsimTime csim_pkt_ack_timeout(int exponent) {
   return exponent > 0 ? INT64_C(4096000) << MIN(exponent, 31) : CSIM_TIME_NEVER;
 }
 
-double csim_pkt_go_back_n(double p, double w) {
-  return (1 - p) / (1 - p + p * w);
-}
-
 double csim_pkt_dynamic_share(double alpha, double shared, int n_ports) {
   return alpha * shared / (1 + alpha * n_ports);
 }

@@ -65,9 +65,6 @@ int csim_pkt_response_quanta(CsimRate rate);
 
 /* Local ACK timeout of the verbs: 4.096 us x 2^exponent; exponent 0 (and below): never. */
 CsimTime csim_pkt_ack_timeout(int exponent);
-/* Goodput over the payload ceiling of go-back-N without a window: packets lost with probability p, w sent
- * from a loss to its rewind. */
-double csim_pkt_go_back_n(double p, double w);
 /* Bytes per congested port at XOFF with dynamic threshold alpha and n ports that all are at it. */
 double csim_pkt_dynamic_share(double alpha, double shared, int n_ports);
 /* Bits/s at most through a virtual lane with that much buffer when a credit is away for `loop`; never above
