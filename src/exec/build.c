@@ -80,56 +80,6 @@ static void add_rank_lanes(CsimExec *x, GArray *lanes, GArray *blocks, int rank)
   r->all.n_lanes = r->lanes_left = lanes->len - r->all.first_lane;
 }
 
-/* --- connections: both ends name theirs, equal names meet ----------------------------------------------------------- */
-
-typedef struct { uint64_t key; uint32_t lane, entry; } End;
-
-static uint64_t end_key(int channel, int from, int to, int tag) {
-  return ((uint64_t)channel << 58) | ((uint64_t)tag << 44) | ((uint64_t)from << 22) | (uint64_t)to;
-}
-
-static gint compare_ends(gconstpointer a, gconstpointer b) {
-  const End *p = a, *q = b;
-  return p->key < q->key ? -1 : p->key > q->key;
-}
-
-static void collect_ends(CsimExec *x, GArray *tx, GArray *rx) {
-  for (uint32_t i = 0; i < x->n_lanes; i++) {
-    const Lane *l = &x->lanes[i];
-    CsimLane id = l->cursor.lane;
-    for (guint k = 0; k < l->n_recv; k++) {
-      CsimPeer p = csim_plan_peer(x->plan, id, FALSE, (int)k);
-      End e = {end_key(id.channel, p.rank, id.rank, p.tag), i, l->recv + k};
-      g_array_append_val(rx, e);
-    }
-    for (guint k = 0; k < l->n_send; k++) {
-      CsimPeer p = csim_plan_peer(x->plan, id, TRUE, (int)k);
-      End e = {end_key(id.channel, id.rank, p.rank, p.tag), i, l->send + k};
-      g_array_append_val(tx, e);
-    }
-  }
-}
-
-static void meet(CsimExec *x) {
-  g_autoptr(GArray) tx = g_array_new(FALSE, FALSE, sizeof(End));
-  g_autoptr(GArray) rx = g_array_new(FALSE, FALSE, sizeof(End));
-  collect_ends(x, tx, rx);
-  g_assert(tx->len == rx->len);
-  g_array_sort(tx, compare_ends);
-  g_array_sort(rx, compare_ends);
-  x->n_conns = tx->len;
-  x->conns = g_new0(Conn, x->n_conns);
-  for (uint32_t i = 0; i < x->n_conns; i++) {
-    const End *t = &g_array_index(tx, End, i), *r = &g_array_index(rx, End, i);
-    g_assert(t->key == r->key);
-    x->conns[i].tx_lane = t->lane;
-    x->conns[i].rx_lane = r->lane;
-    x->conns[i].tag = (uint8_t)(t->key >> 44 & 0xff);
-    g_array_index(x->lane_conns, uint32_t, t->entry) = i;
-    g_array_index(x->lane_conns, uint32_t, r->entry) = i;
-  }
-}
-
 /* --- what a connection crosses --------------------------------------------------------------------------------------- */
 
 CsimGpuRef exec_gpu_of(const CsimExec *x, uint32_t rank) {
@@ -178,7 +128,7 @@ gboolean exec_set_net_buffers(CsimExec *x, Conn *c, const CsimConn *how, CsimGpu
 }
 
 /* Queue pairs or sockets of one connection; messages rotate over them (NCCL 2.30, transport/net_ib). */
-static int64_t n_streams(const CsimExec *x) { return csim_net_has_queue_pairs(&x->net_model) ? exec_qps_given(x) : x->n_sockets; }
+static int64_t n_streams(const CsimExec *x) { return csim_net_has_queue_pairs(&x->net_model) ? x->env.qps : x->n_sockets; }
 
 /* Send and receive have a window of their own (net.c), which a queue pair's pace is part of. */
 static gboolean paced_by_stream(const CsimExec *x) {
@@ -259,7 +209,7 @@ static gboolean set_wire(CsimExec *x, Net *n, const CsimConn *how, CsimGpuRef tx
   }
   n->cap = MIN(n->cap, stream_rate(x) / x->n_turns);
   n->ack = ack_time(x, n->latency);
-  n->ack_above = csim_nccl_env_int(x->spec.env, "NCCL_IB_AR_THRESHOLD", 8192);
+  n->ack_above = x->env.ack_above;
   return !x->packets || exec_packets_connect(x, out, in, index, near, far, error);
 }
 
@@ -377,7 +327,11 @@ static void set_network(CsimExec *x) {
   CsimLinkId first;
   guint n = csim_machine_fabric_links(x->spec.machine, &first), n_flaps;
   x->n_qps = exec_qps_wanted(x);
-  x->qp_split = csim_nccl_env_int(x->spec.env, "NCCL_IB_SPLIT_DATA_ON_QPS", 0) == 1;
+  x->env.qps = exec_qps_given(x);
+  x->env.split = csim_nccl_env_int(x->spec.env, "NCCL_IB_SPLIT_DATA_ON_QPS", 0);
+  x->env.adaptive = csim_nccl_env_int(x->spec.env, "NCCL_IB_ADAPTIVE_ROUTING", -2);
+  x->env.ack_above = csim_nccl_env_int(x->spec.env, "NCCL_IB_AR_THRESHOLD", 8192);
+  x->qp_split = x->env.split == 1;
   x->n_turns = turns_wanted(x);
   if (csim_machine_balances(x->spec.machine)) x->loads_of_fabric = g_new0(uint32_t, n + 1);
   csim_machine_flaps(x->spec.machine, &n_flaps);
@@ -402,7 +356,7 @@ gboolean exec_build(CsimExec *x, GError **error) {
   x->n_lanes = lanes->len;
   x->lanes = (Lane *)(void *)g_array_free(g_steal_pointer(&lanes), FALSE);
   x->blocks = (Group *)(void *)g_array_free(g_steal_pointer(&blocks), FALSE);
-  meet(x);
+  exec_meet(x);
   g_autoptr(GArray) nets = g_array_new(FALSE, TRUE, sizeof(Net));
   gboolean ok = TRUE;
   for (uint32_t i = 0; ok && i < x->n_conns; i++) ok = set_conn(x, i, nets, error);

@@ -189,6 +189,7 @@ struct CsimExec {
   uint32_t n_qps;              /* ways of a connection; 1 where the fabric does not tell queue pairs apart */
   uint32_t n_turns;            /* queue pairs that share one way and take turns; 1: one message at a time */
   gboolean qp_split;           /* every message over all of them */
+  struct { int64_t qps, split, adaptive, ack_above; } env; /* NCCL_IB_... as given: read once a call, used for every connection */
   uint32_t *loads_of_fabric;   /* flows on each of the fabric's links, where routes balance them; else NULL */
   uint8_t *flap_down;          /* by flap of the machine; NULL: none flaps */
   struct Pieces *pieces;       /* per connection; NULL if every message is one primitive's */
@@ -226,6 +227,9 @@ void exec_trace_op(CsimExec *x, const Lane *lane, CsimTime end);
 gboolean exec_build(CsimExec *x, GError **error);
 void exec_unbuild(CsimExec *x);
 CsimLinkId exec_fluid_link(CsimExec *x, CsimLinkId machine_link);
+
+/* meet.c: x->conns and x->lane_conns from what the lanes' plans say of their peers. */
+void exec_meet(CsimExec *x);
 
 /* build.c, for collnet-build.c: appends a route's links to x->links as fluid links, and returns how many; what kernels cross to reach a NIC's
  * buffers. */
