@@ -83,15 +83,6 @@ void csim_json_error(const CsimJson *value, CsimErrorCode code, const char *form
   csim_diag_add(value->doc->diag, CSIM_FINDING_ERROR, code, csim_json_loc(value), "%s", text);
 }
 
-void csim_json_warning(const CsimJson *value, const char *format, ...) {
-  if (value == NULL) return;
-  va_list args;
-  va_start(args, format);
-  g_autofree char *text = g_strdup_vprintf(format, args);
-  va_end(args);
-  csim_diag_add(value->doc->diag, CSIM_FINDING_WARNING, CSIM_ERROR_VALUE, csim_json_loc(value), "%s", text);
-}
-
 /* --- looking --------------------------------------------------------------------- */
 
 CsimJson *csim_json_root(CsimJsonDoc *doc, CsimJsonType type) {

@@ -105,7 +105,6 @@ gboolean csim_json_as_choice(CsimJson *value, const char *const *choices, int *o
 
 /* A finding of the loader's own at a value. */
 void csim_json_error(const CsimJson *value, CsimErrorCode code, const char *format, ...) G_GNUC_PRINTF(3, 4);
-void csim_json_warning(const CsimJson *value, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 /* Accepts everything below a value without looking at it (a comment, a part that another reader takes). */
 void csim_json_ignore(CsimJson *value);

@@ -86,16 +86,6 @@ void csim_xml_error(const CsimXml *element, const char *attribute, CsimErrorCode
                 "%s", text);
 }
 
-void csim_xml_warning(const CsimXml *element, const char *attribute, const char *format, ...) {
-  if (element == NULL) return;
-  va_list args;
-  va_start(args, format);
-  g_autofree char *text = g_strdup_vprintf(format, args);
-  va_end(args);
-  csim_diag_add(element->doc->diag, CSIM_FINDING_WARNING, CSIM_ERROR_VALUE,
-                csim_xml_attribute_loc(element, attribute), "%s", text);
-}
-
 /* --- elements -------------------------------------------------------------------- */
 
 static CsimXml *met(CsimXml *e) {
@@ -156,12 +146,6 @@ guint csim_xml_n_attributes(const CsimXml *element) {
 const char *csim_xml_attribute_name(const CsimXml *element, guint i) {
   g_assert(i < csim_xml_n_attributes(element));
   return element->attributes[i].name;
-}
-
-const char *csim_xml_attribute_value(CsimXml *element, guint i) {
-  g_assert(i < csim_xml_n_attributes(element));
-  element->visited = element->attributes[i].known = TRUE;
-  return element->attributes[i].value;
 }
 
 gboolean csim_xml_text(CsimXml *element, const char *name, CsimXmlNeed need, const char **out) {

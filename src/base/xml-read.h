@@ -51,10 +51,9 @@ CsimXml *csim_xml_next(CsimXml *element, const char *name);
 /* The only child of a name: a finding when there are several, or none and required. */
 CsimXml *csim_xml_child(CsimXml *element, const char *name, CsimXmlNeed need);
 
-/* Attributes by number, in order of the file; reading one this way makes it known. */
+/* Attributes by number, in order of the file. */
 guint csim_xml_n_attributes(const CsimXml *element);
 const char *csim_xml_attribute_name(const CsimXml *element, guint i);
-const char *csim_xml_attribute_value(CsimXml *element, guint i);
 CsimLoc csim_xml_attribute_loc(const CsimXml *element, const char *name); /* the element's own when absent */
 
 /* Attributes by name: TRUE and *out, or FALSE with *out untouched (and a finding, unless it is absent and optional). */
@@ -72,8 +71,6 @@ gboolean csim_xml_choice(CsimXml *element, const char *name, CsimXmlNeed need, c
 /* A finding of the loader's own: at an element, or at one of its attributes when `attribute` is not NULL. */
 void csim_xml_error(const CsimXml *element, const char *attribute, CsimErrorCode code, const char *format,
                     ...) G_GNUC_PRINTF(4, 5);
-void csim_xml_warning(const CsimXml *element, const char *attribute, const char *format, ...)
-    G_GNUC_PRINTF(3, 4);
 
 /* Accepts an element with everything below it. */
 void csim_xml_ignore(CsimXml *element);

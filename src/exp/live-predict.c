@@ -1,7 +1,6 @@
 /* exp/live-predict.c - this machine as a target, and predictions before anything is measured. */
 #include "exp/live-private.h"
 
-#include "base/file.h"
 #include "base/json-write.h"
 #include "base/units.h"
 #include "collsim/version.h"
@@ -10,12 +9,11 @@
 
 /* --- target ----------------------------------------------------------------------- */
 
-/* The first <net speed="10000">, in Mb/s: the interface that every rank calls its own. 0: none told. */
+/* GB/s of the first adapter or interface, which every rank calls its own. 0: none told. */
 static double interface_gbps(const char *topo_file) {
-  g_autofree char *text = csim_file_read(topo_file, CSIM_FILE_LIMIT, NULL, NULL);
-  const char *net = text ? strstr(text, "<net ") : NULL;
-  const char *speed = net ? strstr(net, " speed=\"") : NULL;
-  return speed ? g_ascii_strtod(speed + strlen(" speed=\""), NULL) * 1e6 / 8 * 1e-9 : 0;
+  g_autoptr(CsimCluster) cluster = csim_cluster_load(topo_file, 1, NULL);
+  const CsimSystem *system = cluster ? csim_cluster_system(cluster, 0) : NULL;
+  return system && csim_system_n(system, CSIM_NODE_NET) > 0 ? (double)csim_system_node(system, CSIM_NODE_NET, 0)->net.bw : 0;
 }
 
 /* The link is a share of what the interface calls itself: NCCL goes by the interface, the data by the link. */

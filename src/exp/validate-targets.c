@@ -74,18 +74,15 @@ static void read_tcp(CsimJson *fabric, TargetRule *out) {
 
 /* The names of cluster.h's fabrics; the cluster reader checks what they mean together. */
 static void read_fabric(CsimJson *rule, TargetRule *out) {
-  static const char *const kinds[] = {"switch", "fat-tree", "rail", "rail-only", NULL};
-  static const char *const transports[] = {"ib", "roce", "socket", "slingshot", "efa", NULL};
-  static const char *const routings[] = {"static", "ecmp", "adaptive", NULL};
   CsimJson *fabric = csim_json_object(rule, "fabric", CSIM_JSON_OPTIONAL);
   int choice;
   CsimRate rate;
   if (!fabric) return;
-  if (csim_json_choice(fabric, "kind", CSIM_JSON_OPTIONAL, kinds, &choice)) out->kind = kinds[choice];
-  if (csim_json_choice(fabric, "transport", CSIM_JSON_OPTIONAL, transports, &choice))
-    out->transport = transports[choice];
-  if (csim_json_choice(fabric, "routing", CSIM_JSON_OPTIONAL, routings, &choice))
-    out->routing = routings[choice];
+  if (csim_json_choice(fabric, "kind", CSIM_JSON_OPTIONAL, csim_fabric_kind_names, &choice)) out->kind = csim_fabric_kind_names[choice];
+  if (csim_json_choice(fabric, "transport", CSIM_JSON_OPTIONAL, csim_transport_names, &choice))
+    out->transport = csim_transport_names[choice];
+  if (csim_json_choice(fabric, "routing", CSIM_JSON_OPTIONAL, csim_routing_names, &choice))
+    out->routing = csim_routing_names[choice];
   if (csim_json_rate(fabric, "link_rate", CSIM_JSON_OPTIONAL, &rate))
     out->link_rate = csim_json_text_of(csim_json_get(fabric, "link_rate", CSIM_JSON_REQUIRED));
   csim_json_double(fabric, "oversubscription", CSIM_JSON_OPTIONAL, 0.015625, 64, &out->oversubscription);

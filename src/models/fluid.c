@@ -113,8 +113,6 @@ void csim_fluid_set_capacity(CsimFluid *f, CsimLinkId link, CsimRate capacity) {
   csim_fluid_mark_dirty(f, link);
 }
 
-guint csim_fluid_n_links(const CsimFluid *f) { return f->n_links; }
-
 const char *csim_fluid_link_name(const CsimFluid *f, CsimLinkId link) { return f->cold[link].name; }
 
 /* ---- flow ids ---- */

@@ -45,7 +45,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(CsimFluid, csim_fluid_free)
 CsimLinkId csim_fluid_add_link(CsimFluid *fluid, const char *name, CsimRate capacity, double softness);
 /* Takes effect at this instant; 0 stalls. */
 void csim_fluid_set_capacity(CsimFluid *fluid, CsimLinkId link, CsimRate capacity);
-guint csim_fluid_n_links(const CsimFluid *fluid);
 const char *csim_fluid_link_name(const CsimFluid *fluid, CsimLinkId link); /* as given */
 
 /* 0 < weight < CSIM_FLUID_MAX_WEIGHT; kept to 2^-24 (exact for every float of 1 and more). */

@@ -44,9 +44,7 @@ const CsimShippedNode *csim_shipped_nodes(void) {
 }
 
 const char *csim_transport_name(CsimTransport transport) {
-  static const char *const names[] = {"ib", "roce", "socket", "slingshot", "efa"};
-  g_assert(transport < G_N_ELEMENTS(names));
-  return names[transport];
+  return csim_transport_names[transport];
 }
 
 /* --- life -------------------------------------------------------------------- */

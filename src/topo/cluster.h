@@ -65,6 +65,8 @@ typedef struct CsimCluster {
   CsimDiag *diag;          /* findings of loading */
 } CsimCluster;
 
+/* What a cluster file calls them, in the order of the enumerations, NULL at the end. */
+extern const char *const csim_fabric_kind_names[], *const csim_transport_names[], *const csim_routing_names[];
 /* "ib", "roce", "socket", "slingshot", "efa": the catalogue groups. */
 const char *csim_transport_name(CsimTransport transport);
 

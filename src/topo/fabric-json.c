@@ -109,15 +109,17 @@ static void check_members(CsimJson *fabric, const CsimFabricSpec *spec) {
     csim_json_error(fabric, CSIM_ERROR_SCHEMA, "a list of links needs both of its parts; allowed: with \"links\" and \"attach\"");
 }
 
+/* In the order of the enumerations. */
+const char *const csim_fabric_kind_names[] = {"switch", "fat-tree", "rail", "rail-only", "dragonfly", "dragonfly+", "torus", "links", NULL};
+const char *const csim_transport_names[] = {"ib", "roce", "socket", "slingshot", "efa", NULL};
+const char *const csim_routing_names[] = {"static", "ecmp", "adaptive", NULL};
+
 void csim_fabric_spec_read(CsimJson *fabric, CsimFabricSpec *spec) {
-  static const char *const kinds[] = {"switch", "fat-tree", "rail", "rail-only", "dragonfly", "dragonfly+", "torus", "links", NULL};
-  static const char *const transports[] = {"ib", "roce", "socket", "slingshot", "efa", NULL};
-  static const char *const routings[] = {"static", "ecmp", "adaptive", NULL};
   int kind = (int)spec->kind, transport = (int)spec->transport, routing = (int)spec->routing;
   int64_t mtu = 0;
-  gboolean routed = csim_json_choice(fabric, "routing", CSIM_JSON_OPTIONAL, routings, &routing);
-  csim_json_choice(fabric, "kind", CSIM_JSON_OPTIONAL, kinds, &kind);
-  csim_json_choice(fabric, "transport", CSIM_JSON_OPTIONAL, transports, &transport);
+  gboolean routed = csim_json_choice(fabric, "routing", CSIM_JSON_OPTIONAL, csim_routing_names, &routing);
+  csim_json_choice(fabric, "kind", CSIM_JSON_OPTIONAL, csim_fabric_kind_names, &kind);
+  csim_json_choice(fabric, "transport", CSIM_JSON_OPTIONAL, csim_transport_names, &transport);
   csim_json_int(fabric, "mtu", CSIM_JSON_OPTIONAL, 256, 65536, &mtu);
   csim_json_rate(fabric, "link_rate", CSIM_JSON_OPTIONAL, &spec->link_rate);
   csim_json_time(fabric, "cable_leaf", CSIM_JSON_OPTIONAL, &spec->cable_leaf);
