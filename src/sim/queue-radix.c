@@ -202,10 +202,8 @@ static void spread(CsimQueue *q, guint i) {
   }
 }
 
-/* There is no entry of the date `last` left. FALSE: nor is there one up to `limit`, and nothing has changed. */
-G_GNUC_NO_INLINE static gboolean advance(CsimQueue *q, CsimTime limit) {
-  guint i = lowest_bucket(q);
-  if (i == N_BUCKETS || q->bucket[i].min > limit) return FALSE;
+/* There is no entry of the date `last` left, and bucket i is the lowest. */
+G_GNUC_NO_INLINE static void advance(CsimQueue *q, guint i) {
   if (q->ahead && q->bucket[i].n >= AHEAD_LEAST) tell_ahead(q, i);
   q->last = q->bucket[i].min;
   unlist(q, i);
@@ -215,7 +213,15 @@ G_GNUC_NO_INLINE static gboolean advance(CsimQueue *q, CsimTime limit) {
   } else {
     spread(q, i);
   }
-  return TRUE;
+}
+
+/* The only entry of bucket i, the lowest. */
+static CsimQueueEntry take_alone(CsimQueue *q, guint i) {
+  unlist(q, i);
+  q->bucket[i].end = 0;
+  q->n--;
+  q->last = q->bucket[i].min;
+  return q->cells[i * BLOCK + 1].entry;
 }
 
 /* The last entry of the current bucket, in cell `at`, was taken. */
@@ -227,7 +233,13 @@ static void close_current(CsimQueue *q, uint32_t at) {
 
 static gboolean radix_pop(CsimQueue *q, CsimTime limit, CsimQueueEntry *out) {
   if (q->at == 0) {
-    if (!advance(q, limit)) return FALSE;
+    guint i = lowest_bucket(q);
+    if (i == N_BUCKETS || q->bucket[i].min > limit) return FALSE;
+    if (q->bucket[i].n == 1) {
+      *out = take_alone(q, i);
+      return TRUE;
+    }
+    advance(q, i);
   } else if (q->last > limit) {
     return FALSE;
   }
