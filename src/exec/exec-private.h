@@ -300,6 +300,9 @@ uint32_t exec_qp_hash(const CsimExec *x, uint32_t conn, uint32_t qp);
 void exec_qps_send(CsimExec *x, uint32_t net);
 void exec_qps_event(CsimExec *x, const CsimEvent *event);
 
+/* nvls-loads.c: after a run, adds to x->loads what NVLS moved, which no flow did. */
+void exec_nvls_loads(CsimExec *x);
+
 /* flaps.c: before the first event; x->fluid_of is complete. */
 void exec_flaps_start(CsimExec *x);
 void exec_flaps_event(CsimExec *x, const CsimEvent *event);

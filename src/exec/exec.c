@@ -338,6 +338,7 @@ gboolean csim_exec_call(CsimExec *x, const CsimCall *call, CsimExecResult *out, 
     out->n_channels = n_used;
     out->time_us = with_launch(x, csim_time_us(gpu_time(x)));
     read_loads(x);
+    exec_nvls_loads(x);
     exec_packets_take_log(x);
     read_breakdown(x, out->time_us, &out->where);
     out->digest = csim_engine_digest(x->engine);

@@ -77,7 +77,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(CsimExec, csim_exec_free)
  * it set rates, most transfers at once. */
 typedef struct { CsimLinkId link; CsimLinkUse use; } CsimLinkLoad;
 /* Links without traffic left out, in no particular order; valid until the next call. Links that could not bind may be left out of
- * paths (models/prune.h) and show nothing. */
+ * paths (models/prune.h) and show nothing. NVLS adds bytes to NVLink ports, no times: it is not made of flows. */
 const CsimLinkLoad *csim_exec_loads(const CsimExec *exec, guint *n);
 /* Of the last call at packet fidelity, else NULL; valid until the next call (take a reference). */
 CsimPacketLog *csim_exec_packets(const CsimExec *exec);

@@ -21,8 +21,12 @@ static void append_link(GString *out, const CsimRowLink *l) {
   double bytes = l->bytes;
   guint unit = 0;
   for (; bytes >= 1024 && unit + 1 < G_N_ELEMENTS(units); unit++) bytes /= 1024;
-  g_string_append_printf(out, "    %-24s %5.1f %% of %7.2f GB/s; %6.1f %s a call, traffic %5.1f %%, full %5.1f %% of the time, at most %u at once\n", l->name,
-                         100 * l->use, (double)l->capacity * 1e-9, bytes, units[unit], 100 * l->busy, 100 * l->saturated, l->peak);
+  g_string_append_printf(out, "    %-24s %5.1f %% of %7.2f GB/s; %6.1f %s a call", l->name, 100 * l->use, (double)l->capacity * 1e-9, bytes, units[unit]);
+  if (l->peak == 0) { /* NVLS: no flows, so no times */
+    g_string_append(out, "\n");
+    return;
+  }
+  g_string_append_printf(out, ", traffic %5.1f %%, full %5.1f %% of the time, at most %u at once\n", 100 * l->busy, 100 * l->saturated, l->peak);
 }
 
 /* Links alike (rings load all of a node's ports alike) come in the machine's order. */

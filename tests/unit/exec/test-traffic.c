@@ -44,6 +44,79 @@ static void test_port_bytes(void) {
   }
 }
 
+typedef struct { const char *algo; CsimColl coll; double factor[3]; } PortCase; /* factor: bytes each way / S at n = 2, 4, 8 */
+
+static const CsimLinkLoad *load_of(Lab *lab, CsimLinkId link) {
+  guint n;
+  const CsimLinkLoad *load = csim_exec_loads(lab->exec, &n);
+  for (guint i = 0; i < n; i++)
+    if (load[i].link == link) return &load[i];
+  return NULL;
+}
+
+/* Every GPU's port, each way by itself. Of two ports with the same flows one may be left out: then the other one is taken. */
+static void test_each_port(void) {
+  static const PortCase cases[] = {
+    {"NCCL_ALGO=NVLS", CSIM_COLL_ALL_REDUCE, {3.0 / 2, 5.0 / 4, 9.0 / 8}},
+    {"NCCL_ALGO=Ring", CSIM_COLL_ALL_REDUCE, {2 * 1.0 / 2, 2 * 3.0 / 4, 2 * 7.0 / 8}},
+    {"NCCL_ALGO=Ring", CSIM_COLL_ALL_GATHER, {1.0 / 2, 3.0 / 4, 7.0 / 8}},
+    {"NCCL_ALGO=Ring", CSIM_COLL_REDUCE_SCATTER, {1.0 / 2, 3.0 / 4, 7.0 / 8}},
+  };
+  static const guint sizes[] = {2, 4, 8};
+  for (guint c = 0; c < G_N_ELEMENTS(cases); c++)
+    for (guint s = 0; s < G_N_ELEMENTS(sizes); s++) {
+      const char *env[] = {cases[c].algo, "NCCL_PROTO=Simple", NULL};
+      g_autoptr(Lab) lab = lab_new("dgx-h100", sizes[s], env, NULL, NULL);
+      CsimBytes size = 96 << 20;
+      lab_call(lab, cases[c].coll, size);
+      for (guint gpu = 0; gpu < sizes[s]; gpu++) {
+        CsimLinkId out, in;
+        g_assert_true(csim_machine_nvlink_ports(lab->machine, (CsimGpuRef){0, (int)gpu}, &out, &in));
+        const CsimLinkLoad *sent = load_of(lab, out), *got = load_of(lab, in);
+        double expected = cases[c].factor[s] * (double)size;
+        g_assert_true(sent != NULL || got != NULL);
+        if (sent) g_assert_cmpfloat(fabs(sent->use.bytes / expected - 1), <, 1e-4);
+        if (got) g_assert_cmpfloat(fabs(got->use.bytes / expected - 1), <, 1e-4);
+        g_assert_true(g_strcmp0(cases[c].algo, "NCCL_ALGO=NVLS") != 0 || (sent && got));
+      }
+    }
+}
+
+/* A chain's ends differ from its middle, so a tree is told by its sum: S up and S down over n - 1 hops. */
+static void test_tree_ports(void) {
+  static const char *const env[] = {"NCCL_ALGO=Tree", "NCCL_PROTO=Simple", NULL};
+  for (guint n = 2; n <= 8; n *= 2) {
+    g_autoptr(Lab) lab = lab_new("dgx-h100", n, env, NULL, NULL);
+    guint links;
+    CsimBytes size = 96 << 20;
+    lab_call(lab, CSIM_COLL_ALL_REDUCE, size);
+    g_assert_cmpfloat(fabs(carried(lab, CSIM_RES_NVLINK_OUT, &links) / (2.0 * (n - 1) * (double)size) - 1), <, 1e-4);
+  }
+}
+
+/* NVLS where the ways differ: all_gather sends the own block and takes in all, reduce_scatter the reverse; with a tree between nodes each still moves
+ * S(1 + 1/n) each way inside its node. */
+static void test_nvls_port_bytes(void) {
+  static const struct { const char *target, *algo; CsimColl coll; double out, in; } cases[] = {
+    {"dgx-h100", "NCCL_ALGO=NVLS", CSIM_COLL_ALL_GATHER, 1.0 / 8, 1},
+    {"dgx-h100", "NCCL_ALGO=NVLS", CSIM_COLL_REDUCE_SCATTER, 1, 1.0 / 8},
+    {"dgx-h100*2", "NCCL_ALGO=NVLSTree", CSIM_COLL_ALL_REDUCE, 9.0 / 8, 9.0 / 8},
+    {"dgx-b200*5", "NCCL_ALGO=NVLSTree", CSIM_COLL_ALL_REDUCE, 9.0 / 8, 9.0 / 8},
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    const char *env[] = {cases[i].algo, "NCCL_PROTO=Simple", NULL};
+    g_autoptr(Lab) lab = lab_new(cases[i].target, 0, env, NULL, NULL);
+    CsimBytes size = 96 << 20;
+    guint outs, ins;
+    lab_call(lab, cases[i].coll, size);
+    double out = carried(lab, CSIM_RES_NVLINK_OUT, &outs), in = carried(lab, CSIM_RES_NVLINK_IN, &ins);
+    g_assert_cmpuint(outs, ==, (guint)csim_comm_info(lab->comm)->n_ranks);
+    g_assert_cmpuint(ins, ==, outs);
+    g_assert_cmpfloat(fabs(out / (cases[i].out * outs * (double)size) - 1), <, 1e-9);
+    g_assert_cmpfloat(fabs(in / (cases[i].in * ins * (double)size) - 1), <, 1e-9);
+  }
+}
+
 /* Several nodes: a ring crosses every node boundary with 2(n-1)/n S in all, spread over the NICs. */
 static void test_nic_bytes(void) {
   static const char *const env[] = {"NCCL_ALGO=Ring", "NCCL_PROTO=Simple", NULL};
@@ -171,6 +244,9 @@ static void test_seed(void) {
 int main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/exec/traffic/port-bytes", test_port_bytes);
+  g_test_add_func("/exec/traffic/each-port", test_each_port);
+  g_test_add_func("/exec/traffic/tree-ports", test_tree_ports);
+  g_test_add_func("/exec/traffic/nvls-port-bytes", test_nvls_port_bytes);
   g_test_add_func("/exec/traffic/nic-bytes", test_nic_bytes);
   g_test_add_func("/exec/traffic/sharp-nic-bytes", test_sharp_nic_bytes);
   g_test_add_func("/exec/traffic/sharp-gather-bytes", test_sharp_gather_bytes);
