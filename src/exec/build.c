@@ -44,7 +44,7 @@ static gboolean shares_block(const CsimExec *x, const Rank *r, CsimRole role) {
   const CsimGpuModel *gpu = &g_array_index(x->gpus, CsimGpuModel, r->gpu);
   if (is_nvls_role(role)) return FALSE;
   if (x->choice.proto == CSIM_PROTO_SIMPLE)
-    return gpu->simple.group_share < 1 || (gpu->simple.tree_units > 0 && csim_cost_shares_units(role));
+    return gpu->simple.group_share < 1 || (gpu->simple.tree_units > 0 && role != CSIM_ROLE_TREE_ROOT);
   return (x->choice.proto == CSIM_PROTO_LL ? gpu->ll.group_share : gpu->ll128.group_share) < 1;
 }
 

@@ -79,7 +79,8 @@ static int group_warps(const CsimCost *cost, const CsimOp4Cost *op) {
   }
 }
 
-gboolean csim_cost_shares_units(CsimRole role) {
+/* Groups of warps that share a block's loads and stores (gpu.*.simple_tree_units): a tree's two, CollNetDirect's four. */
+static gboolean shares_units(CsimRole role) {
   return role == CSIM_ROLE_TREE_UP || role == CSIM_ROLE_TREE_DOWN || (role >= CSIM_ROLE_DIRECT_SCATTER && role <= CSIM_ROLE_DIRECT_GATHER);
 }
 
@@ -113,7 +114,7 @@ static void simple_cost(const CsimCost *cost, const CsimOp4Cost *op, CsimOpCost 
   if (is_chain(op->role) && s->group_share >= 1) ps /= CHAIN_SHARE; /* else the two share a link */
   out->sm_ps = s->group_share < 1 || is_pair(op->role) ? ps : 0;
   if (is_pair(op->role)) ps *= MAX(1.0, FULL_WARPS / pair_warps(cost, op));
-  if (csim_cost_shares_units(op->role) && s->tree_units > 0) {
+  if (shares_units(op->role) && s->tree_units > 0) {
     double units_ps = (op->n_sources + op->n_local + op->n_remote) * 1e3 / s->tree_units; /* GB/s -> ps/B */
     out->sm_ps = MAX(out->sm_ps, units_ps);
     ps = MAX(ps, units_ps);

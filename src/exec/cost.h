@@ -57,7 +57,4 @@ typedef struct {
 } CsimOp4Cost;
 void csim_cost_op(const CsimCost *cost, const CsimOp4Cost *op, CsimOpCost *out);
 
-/* Groups of warps that share a block's loads and stores (gpu.*.simple_tree_units): a tree's two, CollNetDirect's four. */
-gboolean csim_cost_shares_units(CsimRole role);
-
 #endif
