@@ -127,24 +127,21 @@ gboolean exec_set_net_buffers(CsimExec *x, Conn *c, const CsimConn *how, CsimGpu
   return TRUE;
 }
 
-/* Queue pairs or sockets of one connection; messages rotate over them (NCCL 2.30, transport/net_ib). */
-static int64_t n_streams(const CsimExec *x) { return csim_net_has_queue_pairs(&x->net_model) ? x->env.qps : x->n_sockets; }
+uint32_t exec_streams(const CsimExec *x) { return csim_net_has_queue_pairs(&x->net_model) ? x->env.qps : x->n_sockets; }
 
-/* Send and receive have a window of their own (net.c), which a queue pair's pace is part of. */
-static gboolean paced_by_stream(const CsimExec *x) {
-  if (x->net_model.stream_rate <= 0) return FALSE;
-  return x->choice.algo != CSIM_ALGO_P2P || !csim_net_has_queue_pairs(&x->net_model);
-}
+gboolean exec_is_unpaced(const CsimExec *x) { return x->choice.algo == CSIM_ALGO_P2P && csim_net_has_queue_pairs(&x->net_model); }
+
+static gboolean paced_by_stream(const CsimExec *x) { return x->net_model.stream_rate > 0 && !exec_is_unpaced(x); }
 
 static CsimRate stream_rate(const CsimExec *x) {
-  return paced_by_stream(x) ? x->net_model.stream_rate * n_streams(x) : INT64_MAX;
+  return paced_by_stream(x) ? x->net_model.stream_rate * exec_streams(x) : INT64_MAX;
 }
 
 /* Where the port routes adaptively, NCCL writes the data of larger messages apart from the notice that they are there, and packets of the two may not pass
  * each other: a queue pair goes on when the data are acknowledged (NCCL 2.30, transport/net_ib). */
 static CsimTime ack_time(const CsimExec *x, CsimTime latency) {
   gboolean ib = g_str_equal(x->net_model.transport, "ib");
-  int64_t adaptive = csim_nccl_env_int(x->spec.env, "NCCL_IB_ADAPTIVE_ROUTING", -2);
+  int64_t adaptive = x->env.adaptive;
   if (!csim_net_has_queue_pairs(&x->net_model) || !paced_by_stream(x)) return 0;
   return (adaptive == -2 ? ib : adaptive != 0) ? 2 * latency : 0;
 }
@@ -306,7 +303,7 @@ static void prune(CsimExec *x) {
 
 /* Queue pairs that take turns and have a pace: what one of them sends, another need not wait for. Packets have the queue pairs themselves. */
 static uint32_t turns_wanted(const CsimExec *x) {
-  return x->packets || x->qp_split || exec_has_sockets(x) || !paced_by_stream(x) ? 1 : (uint32_t)n_streams(x);
+  return x->packets || x->qp_split || exec_has_sockets(x) || !paced_by_stream(x) ? 1 : exec_streams(x);
 }
 
 /* Each queue pair of a connection whose messages all go one way. Not before the links are those to simulate. */
@@ -326,12 +323,11 @@ static void take_turns(CsimExec *x) {
 static void set_network(CsimExec *x) {
   CsimLinkId first;
   guint n = csim_machine_fabric_links(x->spec.machine, &first), n_flaps;
-  x->n_qps = exec_qps_wanted(x);
   x->env.qps = exec_qps_given(x);
-  x->env.split = csim_nccl_env_int(x->spec.env, "NCCL_IB_SPLIT_DATA_ON_QPS", 0);
   x->env.adaptive = csim_nccl_env_int(x->spec.env, "NCCL_IB_ADAPTIVE_ROUTING", -2);
   x->env.ack_above = csim_nccl_env_int(x->spec.env, "NCCL_IB_AR_THRESHOLD", 8192);
-  x->qp_split = x->env.split == 1;
+  x->n_qps = exec_qps_wanted(x);
+  x->qp_split = csim_nccl_env_int(x->spec.env, "NCCL_IB_SPLIT_DATA_ON_QPS", 0) == 1;
   x->n_turns = turns_wanted(x);
   if (csim_machine_balances(x->spec.machine)) x->loads_of_fabric = g_new0(uint32_t, n + 1);
   csim_machine_flaps(x->spec.machine, &n_flaps);

@@ -189,7 +189,7 @@ struct CsimExec {
   uint32_t n_qps;              /* ways of a connection; 1 where the fabric does not tell queue pairs apart */
   uint32_t n_turns;            /* queue pairs that share one way and take turns; 1: one message at a time */
   gboolean qp_split;           /* every message over all of them */
-  struct { int64_t qps, split, adaptive, ack_above; } env; /* NCCL_IB_... as given: read once a call, used for every connection */
+  struct { uint32_t qps; int64_t adaptive, ack_above; } env; /* NCCL_IB_... as given: read once a call, used for every connection */
   uint32_t *loads_of_fabric;   /* flows on each of the fabric's links, where routes balance them; else NULL */
   uint8_t *flap_down;          /* by flap of the machine; NULL: none flaps */
   struct Pieces *pieces;       /* per connection; NULL if every message is one primitive's */
@@ -227,6 +227,11 @@ void exec_trace_op(CsimExec *x, const Lane *lane, CsimTime end);
 gboolean exec_build(CsimExec *x, GError **error);
 void exec_unbuild(CsimExec *x);
 CsimLinkId exec_fluid_link(CsimExec *x, CsimLinkId machine_link);
+
+/* build.c: queue pairs or sockets of one connection, over which messages rotate (NCCL 2.30, transport/net_ib); does the window that send and receive
+ * have of their own (net.c) stand for a queue pair's pace? */
+uint32_t exec_streams(const CsimExec *x);
+gboolean exec_is_unpaced(const CsimExec *x);
 
 /* meet.c: x->conns and x->lane_conns from what the lanes' plans say of their peers. */
 void exec_meet(CsimExec *x);
@@ -287,18 +292,18 @@ void exec_net_left(CsimExec *x, uint32_t net, CsimTime now); /* the first messag
 
 /* qps.c: how many queue pairs make a difference; entropy of one of them; a message that the proxy has posted; the end of a piece. */
 uint32_t exec_qps_wanted(const CsimExec *x);
-/* sockets.c */
-gboolean exec_has_sockets(const CsimExec *x);
-void exec_sockets_init(CsimExec *x); /* n_sockets: NCCL_SOCKET_NTHREADS x NCCL_NSOCKS_PERTHREAD; what threads change of net_model */
-CsimRate exec_sockets_cap(const CsimExec *x, CsimRate cap, CsimBytes bytes); /* of a message as a flow, where alone it had `cap` */
-CsimBytes exec_socket_piece(const CsimExec *x, CsimBytes bytes);
-
 uint32_t exec_qps_given(const CsimExec *x); /* NCCL_IB_QPS_PER_CONNECTION */
 /* What queue pair `qp` of n carries of a message that is split over all; may be nothing, and is sent all the same. */
 CsimBytes exec_qp_piece(CsimBytes bytes, uint32_t n, uint32_t qp);
 uint32_t exec_qp_hash(const CsimExec *x, uint32_t conn, uint32_t qp);
 void exec_qps_send(CsimExec *x, uint32_t net);
 void exec_qps_event(CsimExec *x, const CsimEvent *event);
+
+/* sockets.c */
+gboolean exec_has_sockets(const CsimExec *x);
+void exec_sockets_init(CsimExec *x); /* n_sockets: NCCL_SOCKET_NTHREADS x NCCL_NSOCKS_PERTHREAD; what threads change of net_model */
+CsimRate exec_sockets_cap(const CsimExec *x, CsimRate cap, CsimBytes bytes); /* of a message as a flow, where alone it had `cap` */
+CsimBytes exec_socket_piece(const CsimExec *x, CsimBytes bytes);
 
 /* nvls-loads.c: after a run, adds to x->loads what NVLS moved, which no flow did. */
 void exec_nvls_loads(CsimExec *x);

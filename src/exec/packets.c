@@ -24,7 +24,7 @@ CsimPacketOptions csim_exec_packet_options(const CsimNcclEnv *env, uint64_t seed
 
 gboolean exec_packets_new(CsimExec *x, GError **error) {
   CsimPacketOptions options = csim_exec_packet_options(x->spec.env, x->spec.seed);
-  options.unpaced = x->choice.algo == CSIM_ALGO_P2P && csim_net_has_queue_pairs(&x->net_model);
+  options.unpaced = exec_is_unpaced(x);
   CsimPacketFabric *fabric = csim_packet_fabric_new(x->spec.machine, x->engine, &options, error);
   if (!fabric) return FALSE;
   x->packets = g_new0(Packets, 1);
@@ -97,7 +97,7 @@ static gboolean add_strands(CsimExec *x, End *end, CsimNicRef from, CsimNicRef t
 gboolean exec_packets_connect(CsimExec *x, CsimNicRef from, CsimNicRef to, uint32_t conn, CsimTime near, CsimTime far, GError **error) {
   CsimTime endpoint = x->net_model.endpoint;
   End end = {.first_strand = x->packets->strands->len, .line = csim_machine_nic_line(x->spec.machine, from), .near = near + endpoint, .far = far + endpoint};
-  uint32_t n = from.node == to.node && from.local == to.local ? 0 : csim_net_has_queue_pairs(&x->net_model) ? exec_qps_given(x) : x->n_sockets;
+  uint32_t n = from.node == to.node && from.local == to.local ? 0 : exec_streams(x);
   for (uint32_t qp = 0; qp < n; qp++)
     if (!add_strands(x, &end, from, to, exec_qp_hash(x, conn, qp), error)) return FALSE;
   g_array_append_val(x->packets->ends, end);
@@ -252,8 +252,7 @@ static CsimTime last_packet(const CsimExec *x, const End *e, CsimBytes bytes) {
   CsimRate rate = x->net_model.stream_rate;
   int mtu = csim_pkt_mtu(x->packets->net);
   CsimBytes last = bytes - (csim_pkt_message_packets(bytes, mtu) - 1) * mtu;
-  gboolean unpaced = x->choice.algo == CSIM_ALGO_P2P && csim_net_has_queue_pairs(&x->net_model);
-  if (unpaced || rate <= 0 || rate >= e->line) return 0;
+  if (exec_is_unpaced(x) || rate <= 0 || rate >= e->line) return 0;
   return csim_rate_time(rate, last) - csim_rate_time(e->line, last);
 }
 

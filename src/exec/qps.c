@@ -20,7 +20,7 @@ uint32_t exec_qps_wanted(const CsimExec *x) {
   CsimTransport transport = csim_machine_cluster(x->spec.machine)->fabric.transport;
   gboolean verbs = transport == CSIM_TRANSPORT_IB || transport == CSIM_TRANSPORT_ROCE;
   if (!verbs || x->spec.packets || !csim_machine_spreads(x->spec.machine)) return 1;
-  return exec_qps_given(x);
+  return x->env.qps;
 }
 
 uint32_t exec_qp_hash(const CsimExec *x, uint32_t conn, uint32_t qp) {

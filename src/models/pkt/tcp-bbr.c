@@ -20,12 +20,9 @@
 #define EXTRA_ROUNDS 5
 #define EXTRA_MOST (100 * CSIM_MS) /* of the rate, beyond the window */
 #define FIRST_RTT CSIM_MS          /* before any sample */
-#define MAX_BURST 65536            /* bytes of a segmentation offload */
 enum { PURPOSE_CYCLE = 71 };
 
 static const double phase_gain[PHASES] = {1.25, 0.75, 1, 1, 1, 1, 1, 1};
-
-static double seconds(CsimTime t) { return (double)t * 1e-12; }
 
 static double bandwidth(const Bbr *b) {
   double best = 0;
@@ -33,14 +30,11 @@ static double bandwidth(const Bbr *b) {
   return best;
 }
 
-/* Bytes handed down at once: a millisecond's, two segments at least. */
-static double burst_of(const Tcp *tcp) { return MAX(MIN(tcp->rate / 1000, MAX_BURST), 2.0 * tcp->mss); }
-
 /* Segments under way for that gain, with room for bursts at both ends. */
 static double inflight(const Tcp *tcp, double rate, double gain) {
   const Bbr *b = &tcp->bbr;
   if (b->min_rtt == 0) return TCP_INITIAL_WINDOW;
-  double n = ceil(rate * seconds(b->min_rtt) * gain / tcp->mss) + 3 * floor(burst_of(tcp) / tcp->mss);
+  double n = ceil(rate * tcp_seconds(b->min_rtt) * gain / tcp->mss) + 3 * floor(tcp_burst(tcp, tcp->rate) / tcp->mss);
   n = 2 * floor((n + 1) / 2);
   return n + (b->mode == BBR_PROBE_BW && b->cycle == 0 ? 2 : 0);
 }
@@ -61,7 +55,7 @@ void tcp_bbr_init(Tcp *tcp, uint64_t seed, uint32_t id, CsimTime now) {
   *b = (Bbr){.mode = BBR_STARTUP, .min_rtt_at = now};
   csim_rng_init(&b->rng, seed, id, PURPOSE_CYCLE);
   set_gains(b);
-  tcp->rate = HIGH_GAIN * TCP_INITIAL_WINDOW * tcp->mss / seconds(FIRST_RTT);
+  tcp->rate = HIGH_GAIN * TCP_INITIAL_WINDOW * tcp->mss / tcp_seconds(FIRST_RTT);
 }
 
 /* ---- the model of the path ---- */
@@ -76,7 +70,7 @@ static void update_bandwidth(Tcp *tcp, const Sample *s) {
     b->conservation = FALSE;
     b->best[++b->round % BBR_ROUNDS] = 0;
   }
-  double rate = (double)s->bytes / seconds(s->interval);
+  double rate = (double)s->bytes / tcp_seconds(s->interval);
   double *best = &b->best[b->round % BBR_ROUNDS];
   if (!s->app_limited || rate >= bandwidth(b)) *best = MAX(*best, rate);
 }
@@ -90,7 +84,7 @@ static void update_extra(Tcp *tcp, const Sample *s) {
     b->extra[1] = b->extra[0];
     b->extra[0] = 0;
   }
-  double expected = bandwidth(b) * seconds(s->now - b->epoch_at) / tcp->mss;
+  double expected = bandwidth(b) * tcp_seconds(s->now - b->epoch_at) / tcp->mss;
   if (b->epoch_acked <= expected) {
     b->epoch_at = s->now;
     b->epoch_acked = expected = 0;
@@ -198,7 +192,7 @@ static void set_window(Tcp *tcp, const Sample *s) {
   Bbr *b = &tcp->bbr;
   double rate = bandwidth(b), acked = (double)s->acked;
   if (s->acked > 0 && !recover(tcp, s)) {
-    double extra = b->is_full ? MIN(MAX(b->extra[0], b->extra[1]), rate * seconds(EXTRA_MOST) / tcp->mss) : 0;
+    double extra = b->is_full ? MIN(MAX(b->extra[0], b->extra[1]), rate * tcp_seconds(EXTRA_MOST) / tcp->mss) : 0;
     double target = inflight(tcp, rate, b->window_gain) + extra;
     if (b->is_full) tcp->cwnd = MIN(tcp->cwnd + acked, target);
     else if (tcp->cwnd < target || tcp->delivered < TCP_INITIAL_WINDOW * tcp->mss) tcp->cwnd += acked;
@@ -210,7 +204,7 @@ static void set_window(Tcp *tcp, const Sample *s) {
 void tcp_bbr_acked(Tcp *tcp, const Sample *s) {
   Bbr *b = &tcp->bbr;
   /* The first round trip tells how fast the first window was. */
-  if (b->min_rtt == 0 && s->rtt > 0) tcp->rate = HIGH_GAIN * tcp->cwnd * tcp->mss / seconds(s->rtt);
+  if (b->min_rtt == 0 && s->rtt > 0) tcp->rate = HIGH_GAIN * tcp->cwnd * tcp->mss / tcp_seconds(s->rtt);
   if (tcp->recovering && !b->was_recovering) save_window(tcp);
   update_bandwidth(tcp, s);
   update_extra(tcp, s);

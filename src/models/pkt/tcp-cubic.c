@@ -13,8 +13,6 @@
 #define HYSTART_LEAST (4 * CSIM_MS)
 #define HYSTART_MOST (16 * CSIM_MS)
 
-static double seconds(CsimTime t) { return (double)t * 1e-12; }
-
 /* Slow start ends where queues begin to grow. */
 static void hystart(Tcp *tcp, int64_t next_psn, int64_t acked_psn, const Sample *s) {
   Cubic *c = &tcp->cubic;
@@ -38,7 +36,7 @@ static void grow_cubic(Tcp *tcp, const Sample *s) {
   Cubic *c = &tcp->cubic;
   double acked = (double)s->acked;
   if (c->epoch == 0) begin_epoch(tcp, s->now);
-  double t = seconds(s->now - c->epoch), ahead = t + seconds(tcp->min_rtt) - c->k;
+  double t = tcp_seconds(s->now - c->epoch), ahead = t + tcp_seconds(tcp->min_rtt) - c->k;
   double target = CLAMP(c->origin + C * ahead * ahead * ahead, tcp->cwnd, 1.5 * tcp->cwnd);
   double alpha = c->estimate < c->w_max ? 3 * (1 - BETA) / (1 + BETA) : 1;
   c->estimate += alpha * acked / tcp->cwnd;

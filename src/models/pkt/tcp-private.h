@@ -80,6 +80,11 @@ typedef struct Tcp {
   CsimTimer delayed;
 } Tcp;
 
+#define TCP_MAX_BURST 65536 /* bytes of a segmentation offload */
+
+static inline double tcp_seconds(CsimTime t) { return (double)t * 1e-12; }
+/* Bytes handed down at once at that pace: a millisecond's, two segments at least. */
+static inline double tcp_burst(const Tcp *tcp, double pace) { return MAX(MIN(pace / 1000, TCP_MAX_BURST), 2.0 * tcp->mss); }
 static inline Sent *tcp_sent(const Tcp *tcp, int64_t psn) { return &tcp->sent[psn & (tcp->size - 1)]; }
 
 /* tcp-cubic.c, CUBIC and Reno */

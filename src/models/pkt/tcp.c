@@ -17,7 +17,6 @@
 #define CLOCK_GRAIN CSIM_MS           /* of timers: a kernel's tick at 1000 Hz */
 #define FIRST_RTO CSIM_S              /* RFC 6298 */
 #define MAX_RTO (120 * CSIM_S)
-#define MAX_BURST 65536
 #define DUP_THRESHOLD 3
 #define QUICK_ACKS 16                 /* of a young connection (Linux: TCP_MAX_QUICKACKS) */
 
@@ -179,7 +178,7 @@ static void send_segment(CsimPktNet *net, Qp *qp, int64_t psn) {
   } else {
     note_sent(tcp, s, bytes, TRUE, now); /* a probe takes the place of what it repeats */
   }
-  if (tcp->burst <= 0) tcp->burst = tcp->rate > 0 ? (int64_t)MAX(MIN(pace / 1000, MAX_BURST), 2.0 * tcp->mss) : 1;
+  if (tcp->burst <= 0) tcp->burst = tcp->rate > 0 ? (int64_t)tcp_burst(tcp, pace) : 1;
   tcp->burst -= bytes;
   if (pace > 0) tcp->next_at = MAX(tcp->next_at, now) + (CsimTime)(bytes * 1e12 / pace);
   tcp->in_nic += frame;
